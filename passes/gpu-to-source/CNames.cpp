@@ -3,6 +3,7 @@
 #include "passes/gpu-to-source/CWriter.h"
 
 #include "dialects/Tile/Tile.h"
+#include "passes/loops-to-gpu/UserNames.h"
 
 #include "llvm/Support/LineIterator.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -30,12 +31,6 @@ std::string identifier(StringRef name) {
   if (result.empty() || llvm::isDigit(result[0]) || result[0] == '_' || reserved.contains(result))
     result = "x" + (result.empty() || result[0] == '_' ? result : "_" + result);
   return result;
-}
-
-std::string lineOf(Location loc) {
-  if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    return llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine());
-  return "";
 }
 
 std::string axisOf(scf::ForOp loop) {
@@ -77,7 +72,7 @@ void CWriter::close(const Twine &tail) {
 
 void CWriter::writeOrigin(Operation *op) {
   auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>();
-  std::string origin = lineOf(op->getLoc());
+  std::string origin = getFileAndLine(op->getLoc());
   if (origin.empty() || origin == lastOrigin)
     return;
   lastOrigin = origin;
@@ -86,7 +81,7 @@ void CWriter::writeOrigin(Operation *op) {
     if (auto buffer = llvm::MemoryBuffer::getFile(loc.getFilename().getValue(), /*IsText=*/true))
       for (llvm::line_iterator it(**buffer, /*SkipBlanks=*/false); !it.is_at_eof(); ++it)
         file->second.push_back(it->trim().str());
-  bool isKnown = loc.getLine() - 1 < file->second.size();
+  bool isKnown = loc.getLine() && loc.getLine() - 1 < file->second.size();
   line() << "// " << inComment(isKnown ? origin + ": " + file->second[loc.getLine() - 1] : origin) << "\n";
 }
 

@@ -2,6 +2,7 @@
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/CWriter.h"
+#include "passes/loops-to-gpu/UserNames.h"
 
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -221,7 +222,7 @@ void CWriter::writeFor(scf::ForOp loop) {
     stream << "++" << variable << ") {";
   else
     stream << variable << " += " << use(loop.getStep()) << ") {";
-  std::string origin = lineOf(loop.getLoc());
+  std::string origin = getFileAndLine(loop.getLoc());
   if (auto attr = loop->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr))
     stream << "  // " << inComment(attr.str() + (origin.empty() ? "" : ", " + origin));
   stream << "\n";

@@ -157,9 +157,6 @@ std::string identifier(llvm::StringRef name);
 /// The axis of a loop ("k.outer" of "C.k.outer"), or nothing.
 std::string axisOf(mlir::scf::ForOp loop);
 
-/// "mmult.py:14", or nothing.
-std::string lineOf(mlir::Location loc);
-
 /// The functions of <math.h> that expressions call, as they are called on doubles.
 llvm::SmallVector<llvm::StringRef> mathFunctions();
 

@@ -53,7 +53,10 @@ unsigned HostWriter::numberOf(gpu::LaunchFuncOp launch) {
 std::string HostWriter::lifetimeOf(Operation *view) {
   std::string first, last;
   function.walk([&](gpu::LaunchFuncOp launch) {
-    if (!llvm::is_contained(launch.getKernelOperands(), view->getResult(0)))
+    if (llvm::none_of(launch.getKernelOperands(), [&](Value operand) {
+          auto map = operand.getDefiningOp<tile::EncodeOp>();
+          return (map ? map.getTensor() : operand) == view->getResult(0);
+        }))
       return;
     last = launch.getKernelName().str();
     if (first.empty())
@@ -122,6 +125,8 @@ bool HostWriter::writeOwnOp(Operation *op) {
     temporaries.push_back(std::move(temporary));
     return true;
   }
+  if (auto encode = dyn_cast<tile::EncodeOp>(op))
+    return writeArena(), writeTensorMap(encode), true;
   if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
     return writeArena(), writeLaunch(launch), true;
   if (op->getNumRegions())
@@ -163,6 +168,10 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
   };
   size_t outer = enter();
   for (Value operand : launch.getKernelOperands()) {
+    if (isa<tile::TensorMapType>(operand.getType())) {
+      addresses.push_back("&" + use(operand, Binding::Primary));
+      continue;
+    }
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (!type) {
       if (typeName(operand.getType()).empty())
@@ -237,15 +246,23 @@ std::string HostWriter::write() {
     return "";
   }
   // The names that the helpers have.
-  for (StringRef name : {"arguments", "function",     "stream",       "grid",
-                         "block",     "shared_bytes", "parameters",   "arena",
-                         "launch",    "kernels",      "check",        "refuse",
-                         "Tensor",    "Argument",     "Memory",       "Kernels",
-                         "ceil_div",  "floor_div",    "floor_mod",    "use_first_gpu_if_none",
-                         "Kind",      "Int",          "UInt",         "Float",
-                         "BFloat",    "Bool",         "Float8E4M3FN", "Float8E5M2",
-                         "Place",     "ThisMachine",  "GPU",          "ThisMachinePinned",
-                         "GPUManaged"})
+  for (StringRef name : {"arguments",    "function",
+                         "stream",       "grid",
+                         "block",        "shared_bytes",
+                         "parameters",   "arena",
+                         "launch",       "kernels",
+                         "check",        "refuse",
+                         "Tensor",       "Argument",
+                         "Memory",       "Kernels",
+                         "ceil_div",     "floor_div",
+                         "floor_mod",    "use_first_gpu_if_none",
+                         "Kind",         "Int",
+                         "UInt",         "Float",
+                         "BFloat",       "Bool",
+                         "Float8E4M3FN", "Float8E5M2",
+                         "Place",        "ThisMachine",
+                         "GPU",          "ThisMachinePinned",
+                         "GPUManaged",   "encode_tensor_map"})
     unique(name);
   unique(function.getName());
   current = function;
@@ -269,6 +286,8 @@ std::string HostWriter::write() {
   size_t at = prelude.find("/// An array, laid out");
   prelude.insert(at, "extern const unsigned char " + cubin +
                          "[];  // the kernels' machine code, at the end of this file\n\n");
+  if (needed.count("encode_tensor_map"))
+    prelude.insert(prelude.find("/// Memory of the GPU"), tensorMapPrelude);
   return prelude + text;
 }
 

@@ -6,6 +6,8 @@ namespace tilewright::source {
 
 /// Checks, loading, launching; with @COUNT@ kernels, their @NAMES@ and the @CUBIN@ to be filled in.
 extern const char *const hostPrelude;
+/// What programs with tensor maps need besides.
+extern const char *const tensorMapPrelude;
 
 } // namespace tilewright::source
 

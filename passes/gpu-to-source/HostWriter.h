@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PASSES_GPUTOSOURCE_HOSTWRITER_H
 
 #include "dialects/TE/Dtype.h"
+#include "dialects/Tile/Tile.h"
 #include "passes/gpu-to-source/CWriter.h"
 
 namespace tilewright::source {
@@ -20,6 +21,8 @@ public:
 
 protected:
   bool writeOwnOp(mlir::Operation *op) override;
+  /// A launch takes its address.
+  bool hasName(mlir::Operation *op) override { return llvm::isa<tile::EncodeOp>(op); }
   std::string functionName(llvm::StringRef name) override { return "std::" + name.str(); }
 
 private:
@@ -42,6 +45,7 @@ private:
   void writeNumber(const Parameter &parameter, llvm::StringMap<std::string> &known);
   void writeBuffers();
   void writeArena();
+  void writeTensorMap(tile::EncodeOp encode);
   void writeLaunch(mlir::gpu::LaunchFuncOp launch);
   void writeCopiesBack();
   std::string launchCall();

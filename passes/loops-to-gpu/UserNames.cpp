@@ -15,9 +15,15 @@ AxisName getAxisName(scf::ForOp loop) {
 }
 
 std::string getFileAndLine(Location loc) {
-  if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    return llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine());
-  return "";
+  auto file = loc->findInstanceOf<FileLineColLoc>();
+  if (!file)
+    return "";
+  // A node of a model has no line: "net.py:6 (aten.addmm.default)", or "node 'fc/MatMul' (MatMul)".
+  auto [path, label] = file.getFilename().getValue().split(' ');
+  std::string name = llvm::sys::path::filename(path).str();
+  if (!label.empty())
+    name += " " + label.str();
+  return file.getLine() ? name + ":" + std::to_string(file.getLine()) : name;
 }
 
 std::string describeOrigin(const AxisName &name, Location loc) {

@@ -18,7 +18,7 @@ struct AxisName {
 /// The name of a loop's axis, empty where it has none.
 AxisName getAxisName(mlir::scf::ForOp loop);
 
-/// "mmult.py:14", or nothing where the location has no file.
+/// "mmult.py:14", the node of a model, or nothing where the location has no file.
 std::string getFileAndLine(mlir::Location loc);
 
 /// "i.outer of stage C, mmult.py:14".

@@ -40,9 +40,9 @@ module attributes {gpu.container_module} {
   }
 }
 // -----
-func.func @tiles(%a: memref<64x64xbf16> {te.name = "A", te.dtype = bf16}) {
-  // expected-error@+1 {{tile.encode has no form in C++: programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as CUDA C++ and PTX}}
-  %m = tile.encode %a : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+func.func @tiles() {
+  // expected-error@+1 {{tile.wait_stores has no form in C++: programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as CUDA C++ and PTX}}
+  tile.wait_stores 0
   return
 }
 // -----

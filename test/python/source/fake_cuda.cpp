@@ -61,6 +61,16 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream) {
   return record("cuMemcpyDtoHAsync", " %zu", bytes);
 }
 CUresult cuStreamSynchronize(CUstream) { return record("cuStreamSynchronize", ""); }
+CUresult cuTensorMapEncodeTiled(CUtensorMap *, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *extents,
+                                const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps, CUtensorMapInterleave interleave,
+                                CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  std::string text = " " + std::to_string(type) + " " + std::to_string(reinterpret_cast<uintptr_t>(address));
+  for (cuuint32_t i = 0; i < rank; ++i) text += " " + std::to_string(extents[i]);
+  for (cuuint32_t i = 0; i + 1 < rank; ++i) text += " " + std::to_string(strides[i]);
+  for (cuuint32_t i = 0; i < rank; ++i) text += " " + std::to_string(box[i]) + " " + std::to_string(steps[i]);
+  for (int option : {int(interleave), int(swizzle), int(promotion), int(fill)}) text += " " + std::to_string(option);
+  return record("cuTensorMapEncodeTiled", "%s", text.c_str());
+}
 static CUresult run(const char *call, const char *attributes, CUfunction function, const uint64_t *config, void **parameters) {
   const char *name = reinterpret_cast<const char *>(function);
   CUresult result = record(call, " %s %d %d %d %d %d %d %d%s", name, int(config[0]), int(config[1]), int(config[2]), int(config[3]),
