@@ -15,7 +15,7 @@ from ..dtypes import dtype_of
 from ..errors import CompileError, TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..ir import context
-from ..messages.location import Source, at_source
+from ..messages.location import Source, at_source, user_source
 from ..te import Var
 from ..te.emit_body import constant_attr
 from .operators import OPERATORS
@@ -155,7 +155,7 @@ class GraphBuilder:
             results=[to_ir(kind) for kind in results],
             operands=[one.value for one in operands],
             attributes={key: attribute_of(key, value) for key, value in attributes.items()},
-            loc=self._location_of(),
+            loc=self._location_of(name),
         )
         return tuple(Value(value, kind) for value, kind in zip(made.results, results))
 
@@ -163,10 +163,8 @@ class GraphBuilder:
         """An error of the node that is being made."""
         return CompileError(f"{self._label}: {message}" if self._label else message, stage="graph")
 
-    def _location_of(self) -> ir.Location:
-        if not self._label:
-            return ir.Location.unknown()
-        return ir.Location.name(self._label)
+    def _location_of(self, name: str) -> ir.Location:
+        return ir.Location.name(self._label or f"{user_source()} (graph.{name})")
 
     def constant(self, value: object, dtype: str | None = None) -> Value:
         """A constant: in the IR where it has one element, otherwise a weight."""
@@ -179,7 +177,7 @@ class GraphBuilder:
         number = str(element) if array.dtype.kind == "u" else str(attr).split(" : ")[0]
         elements = ir.Attribute.parse(f"dense<{number}> : {to_ir(kind)}")
         made = ir.Operation.create(
-            "graph.constant", results=[to_ir(kind)], attributes={"value": elements}, loc=self._location_of()
+            "graph.constant", results=[to_ir(kind)], attributes={"value": elements}, loc=self._location_of("constant")
         )
         return Value(made.result, kind)
 

@@ -161,7 +161,7 @@ def _read_group(
     ends = tuple(ir.StringAttr(one).value for one in ir.ArrayAttr(attributes["ends"])) if "ends" in attributes else ()
     offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
     text.append(str([list(tensors).index(value) for value in yielded]))
-    with at_source(Source(next(iter(nodes), "group"), 0)):
+    with at_source(Source(next(reversed(nodes), "group"), 0)):
         schedule = _schedule(outputs, target)
     apart = symbols_apart([*inputs.values(), *outputs], members, symbols)
     return Group(

@@ -30,9 +30,10 @@ def _expected(x: np.ndarray) -> np.ndarray:
 def test_what_is_computed_together_and_why():
     model = compile_graph(_layer(), "cpu")
     assert [str(group) for group in model.groups] == [
-        "matmul_add_relu: graph.matmul, graph.add, graph.relu -> float32[4, 32]; ends: softmax reduces, too",
-        "softmax: graph.softmax -> float32[4, 32]; ends: transpose reads it at other places",
-        "transpose: graph.transpose -> float32[32, 4]; ends: an output of the model",
+        f"matmul_add_relu: {__file__}:19 (graph.matmul), {__file__}:20 (graph.add), {__file__}:20 (graph.relu)"
+        " -> float32[4, 32]; ends: softmax reduces, too",
+        f"softmax: {__file__}:21 (graph.softmax) -> float32[4, 32]; ends: transpose reads it at other places",
+        f"transpose: {__file__}:21 (graph.transpose) -> float32[32, 4]; ends: an output of the model",
     ]
     assert model.plan.arena_bytes == 1024
     assert [(buffer.offset, buffer.bytes, buffer.first, buffer.last) for buffer in model.plan.buffers] == [
@@ -135,7 +136,7 @@ def test_each_group_is_compared_with_float64():
     x = RNG.random((5, 64), np.float32)
     found = model.verify(x)
     assert found and [one.group.name for one in found.checks] == ["matmul_add_relu", "softmax", "transpose"]
-    assert str(found).splitlines()[2] == "transpose: right, off by 0 (graph.transpose)"
+    assert str(found).splitlines()[2] == f"transpose: right, off by 0 ({__file__}:21 (graph.transpose))"
     assert all(one.error < 1e-5 and not one.told for one in found.checks)
 
 
@@ -151,7 +152,9 @@ def test_a_group_that_is_wrong_is_named():
     found = model.verify(RNG.random((4, 64), np.float32))
     assert not found and found.wrong is not None
     assert [one.right for one in found.checks] == [True, False, True]
-    assert str(found.wrong).startswith("softmax: WRONG, off by ") and str(found.wrong).endswith(" (graph.softmax)")
+    assert str(found.wrong).startswith("softmax: WRONG, off by ") and str(found.wrong).endswith(
+        f" ({__file__}:21 (graph.softmax))"
+    )
 
 
 def test_a_profile_has_each_group():
@@ -160,3 +163,11 @@ def test_a_profile_has_each_group():
     assert profile.groups[0].operations == 2 * 4 * 64 * 32 + 4 * 32 + 4 * 32 and profile.groups[2].operations == 0
     assert all(one.seconds > 0 for one in profile.groups) and profile.seconds > 0
     assert str(profile).splitlines()[0].endswith(" us in 3 groups")
+
+
+def test_numbers_of_launches_name_the_node_and_the_users_line():
+    model = compile_graph(_layer(64), "sim")
+    (launch,) = model.groups[0].function.launch_config()
+    assert launch.origin["grid.x"].endswith(" of stage relu, test_model.py:20 (graph.relu)")
+    (launch,) = model.groups[1].function.launch_config()
+    assert launch.origin["grid.x"].endswith(" of stage softmax, test_model.py:21 (graph.softmax)")

@@ -163,7 +163,7 @@ def test_bisecting_names_the_group_that_is_wrong(monkeypatch: pytest.MonkeyPatch
         "  without fuse-operators   right",
         "  without plan-memory      y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without any pass         right",
-        "  group add_relu: WRONG, off by 0.5 (graph.add, graph.relu)",
+        f"  group add_relu: WRONG, off by 0.5 ({__file__}:153 (graph.add), {__file__}:153 (graph.relu))",
     ]
 
 

@@ -52,7 +52,7 @@ def test_groups_have_their_nodes_and_the_groups_that_they_read() -> None:
     assert first == {
         "name": "matmul_relu",
         "operators": ["matmul", "relu"],
-        "nodes": ["graph.matmul", "graph.relu"],
+        "nodes": [f"{__file__}:32 (graph.matmul)", f"{__file__}:32 (graph.relu)"],
         "program": 0,
         "inputs": [
             {"name": "net", "type": "float32[4, 64]", "group": None},
