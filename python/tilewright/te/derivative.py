@@ -9,24 +9,34 @@ from ..errors import TilewrightTypeError as TypeError
 from ..messages.location import Source
 from .expr import Call, Cast, Const, Expr, Read, Select, binary
 from .functions import cos, cosh, exp, log, sin, sinh, sqrt, trunc
+from .walks import Steps, run
 
 __all__ = ["derivative", "same"]
 
 
 def same(one: Expr, other: Expr) -> bool:
     """Whether two expressions are written the same, of the same axes and tensors."""
-    if one is other:
-        return True
-    if type(one) is not type(other) or one._dtype is not other._dtype:
-        return False
-    if isinstance(one, Const) and isinstance(other, Const):
-        return one.value == other.value
-    if isinstance(one, Read) and isinstance(other, Read) and one.tensor is not other.tensor:
-        return False
-    if isinstance(one, Call) and isinstance(other, Call) and one.op != other.op:
-        return False
-    parts, others = one.operands(), other.operands()
-    return len(parts) > 0 and len(parts) == len(others) and all(map(same, parts, others))
+    todo, seen = [(one, other)], set[tuple[int, int]]()
+    while todo:
+        a, b = todo.pop()
+        if a is b or (id(a), id(b)) in seen:
+            continue
+        seen.add((id(a), id(b)))
+        if type(a) is not type(b) or a._dtype is not b._dtype:
+            return False
+        if isinstance(a, Const) and isinstance(b, Const):
+            if a.value != b.value:
+                return False
+            continue
+        if isinstance(a, Read) and isinstance(b, Read) and a.tensor is not b.tensor:
+            return False
+        if isinstance(a, Call) and isinstance(b, Call) and a.op != b.op:
+            return False
+        parts, others = a.operands(), b.operands()
+        if not parts or len(parts) != len(others):
+            return False
+        todo.extend(zip(parts, others))
+    return True
 
 
 def number(value: float, like: Expr) -> Const:
@@ -71,28 +81,32 @@ def derivative(expr: Expr, read: Read, what: str, source: Source) -> Expr | None
     """
     known: dict[int, Expr | None] = {}
 
-    def of(part: Expr) -> Expr | None:
+    def of(part: Expr) -> Steps[Expr | None]:
         if id(part) not in known:
-            known[id(part)] = _of(part)
+            known[id(part)] = yield _of(part)
         return known[id(part)]
 
-    def _of(part: Expr) -> Expr | None:
+    def _of(part: Expr) -> Steps[Expr | None]:
         if not part._dtype.is_float:
             return None
         if isinstance(part, Read):
             return number(1.0, part) if same(part, read) else None
         if isinstance(part, Cast):
-            inner = of(part.value)
+            inner = yield of(part.value)
             return None if inner is None else inner.astype(part._dtype)
         if isinstance(part, Select):
-            yes, no = of(part.true_value), of(part.false_value)
+            yes = yield of(part.true_value)
+            no = yield of(part.false_value)
             if yes is None and no is None:
                 return None
             zero = number(0.0, part)
             yes, no = zero if yes is None else yes, zero if no is None else no
             return Select(part.condition, yes, no, part.lazy, source)
         if isinstance(part, Call):
-            return _of_call(part, [of(one) for one in part.args])
+            parts: list[Expr | None] = []
+            for one in part.args:
+                parts.append((yield of(one)))
+            return _of_call(part, parts)
         return None
 
     def _of_call(part: Call, parts: list[Expr | None]) -> Expr | None:
@@ -109,7 +123,7 @@ def derivative(expr: Expr, read: Read, what: str, source: Source) -> Expr | None
             return _BINARY[part.op](part, parts[0], parts[1], source)
         raise TypeError(f"{source}: {what}: expected operations that have a derivative, got '{part.op}' in {part}")
 
-    return of(expr)
+    return run(of(expr))
 
 
 def plus(a: Expr | None, b: Expr | None) -> Expr | None:

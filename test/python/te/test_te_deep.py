@@ -10,6 +10,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
+from tilewright.te.derivative import same
 from tilewright.te.walks import run
 
 A = te.placeholder((8,), name="A")
@@ -68,6 +69,48 @@ def test_a_conjunction_of_many_conditions() -> None:
         return te.if_then_else(te.all(*(i > n % 5 - 1 for n in range(600))), A[i], 0.0)
 
     assert (built(body) == [0, 0, 0, 0, 4, 5, 6, 7]).all()
+
+
+def test_the_text_of_nested_choices() -> None:
+    def body(i: Any) -> Any:
+        value = A[i]
+        for n in range(1000):
+            value = te.if_then_else(A[i] > n, value, A[i] + n)
+        return value
+
+    s = te.create_schedule(te.compute((8,), body, name="B").op)
+    assert str(s).count("A[i]") >= 1000
+
+
+@pytest.mark.parametrize("kind", ["choices", "functions"])
+def test_the_gradient_of_what_is_deep(kind: str) -> None:
+    """Of 3 * x in 1,200 steps, each of which is the operand of the next."""
+
+    def body(i: Any) -> Any:
+        x = A[i]
+        value = 3.0 * x
+        for n in range(1200):
+            value = te.select(x > float(n), value, value + 1.0) if kind == "choices" else -te.abs(value)
+        return value
+
+    B = te.compute((8,), body, name="B")
+    head = te.placeholder((8,), name="head")
+    (gradient,) = te.gradient(B, [A], head)
+    result = np.zeros(8, np.float32)
+    run = tw.build(te.create_schedule(gradient.op), [A, head, gradient], "cpu")
+    run(np.arange(1, 9, dtype=np.float32), np.ones(8, np.float32), result)
+    assert (result == (3.0 if kind == "choices" else -3.0)).all()
+
+
+def test_deep_expressions_that_are_written_the_same() -> None:
+    def chain(steps: int, end: Any) -> Any:
+        for _ in range(steps):
+            end = te.exp(end) + end
+        return end
+
+    i = te.thread_axis("threadIdx.x")
+    assert same(chain(2000, A[i]), chain(2000, A[i]))
+    assert not same(chain(2000, A[i]), chain(2000, A[i] + 1.0)) and not same(chain(2000, A[i]), chain(1999, A[i]))
 
 
 def test_an_error_passes_through_what_waits() -> None:

@@ -292,6 +292,12 @@ def _stage_and_scope(op: ir.Operation) -> tuple[str, str]:
 
 
 def _has_loop(op: ir.Operation) -> bool:
-    return op.name in ("scf.for", "scf.while") or any(
-        _has_loop(inner.operation) for region in op.regions for block in region.blocks for inner in block.operations
-    )
+    found = False
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        found = found or inner.name in ("scf.for", "scf.while")
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
