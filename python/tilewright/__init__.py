@@ -97,9 +97,11 @@ def __getattr__(name: str) -> object:
 
     if name == "TVMError":
         return TilewrightError
+    if name == "convert":
+        return import_module(".tir", __name__).convert
     if name == "hybrid":
         return te.hybrid
-    if name in ("contrib", "ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning", "viewer"):
+    if name in ("contrib", "error", "ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning", "viewer"):
         return import_module(f".{name}", __name__)
     if name == "auto_schedule":
         return import_module(".rules", __name__).auto_schedule

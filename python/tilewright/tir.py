@@ -12,7 +12,6 @@ TVM's classes make the expressions that they name, and `isinstance` tells which 
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
-from typing import Any as _Any
 
 from .errors import ScheduleError
 from .te import functions, ir_builder, nodes
@@ -25,7 +24,7 @@ from .te.nodes import *  # noqa: F403
 from .te.reduction import comm_reducer, max, min, sum
 from .te.statements import Buffer
 from .te.tensor import Tensor as DataProducer
-from .te.variables import const
+from .te.variables import const, convert
 from .tvm_compat.missing_names import attribute_of
 
 __all__ = [
@@ -49,17 +48,6 @@ tvm_store_matrix_sync: _Callable[..., object] = fragment_calls["tvm_store_matrix
 def reinterpret(dtype: object, value: ExprLike) -> PrimExpr:  # noqa: F811
     """`te.reinterpret`, with TVM's order of arguments."""
     return functions.reinterpret(value, dtype)
-
-
-def convert(value: _Any) -> _Any:
-    """A number as an expression; a list or tuple as a list of such; anything else itself.
-
-    >>> convert([1, 2.5])
-    [1, 2.5]
-    """
-    if isinstance(value, (list, tuple)):
-        return [convert(one) for one in value]
-    return const(value) if isinstance(value, (bool, int, float)) else value
 
 
 def infinity(dtype: object) -> PrimExpr:

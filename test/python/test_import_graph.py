@@ -12,7 +12,7 @@ PACKAGE = Path(tilewright.__file__).parent
 # From the bottom up. What stands in one line may import each other.
 LAYERS = (
     {"errors"},
-    {"tvm_compat", "messages", "native", "storage", "transform"},
+    {"error", "tvm_compat", "messages", "native", "storage", "transform"},
     {"dtypes", "ir", "cache"},
     {"target", "devices"},  # a target has a device, and `devices.current` is that of the target in force
     {"runtime"},

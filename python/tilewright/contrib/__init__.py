@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightAttributeError as AttributeError
+from collections.abc import Callable as _Callable
+
+from ..tvm_compat.missing_names import attribute_of
 from . import nvcc
 
 __all__ = ["nvcc"]
 
-
-def __getattr__(name: str) -> object:
-    raise AttributeError(
-        f"module 'tilewright.contrib' has no attribute {name!r}: of TVM's contrib it has nvcc alone "
-        "(docs/tvm-compatibility.md): kernels are compiled in process, and no external library is called"
-    )
+__getattr__: _Callable[[str], object] = attribute_of("contrib", "module 'tilewright.contrib'")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable as _Callable
 
 from ..tvm_compat.missing_names import attribute_of, provide
-from . import functions, hybrid
+from . import functions, hybrid, nodes
 from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
@@ -28,9 +28,11 @@ from .intrinsic_call import TensorComputeOp
 from .recurrence import scan
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
 from .scan_stages import ScanOp
+from .statements import Buffer
 from .strides import Strided, strided
 from .tag import tag_scope
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder
+from .variables import convert
 
 # isort: split
 # At the end: a schedule is made of the above.
@@ -52,3 +54,8 @@ __getattr__: _Callable[[str], object] = attribute_of("te", "module 'tilewright.t
 provide("ir", "Array", Array)
 provide("ir", "PrimExpr", Expr)
 provide("runtime", "const", functions.const)
+provide("runtime", "convert", convert)
+provide("te.schedule", "Buffer", Buffer)
+provide("te.schedule", "IterVar", IterVar)
+provide("te.schedule", "Var", nodes.Var)
+provide("te.schedule", "convert", convert)

@@ -536,6 +536,11 @@ def literal(value: object, like: Expr | None, source: Source) -> Expr:
     return constant(value, like._dtype, source)
 
 
+def whole(value: object) -> object:
+    """The number that a constant of an integer type is; anything else itself."""
+    return int(value.value) if isinstance(value, Const) and value._dtype.is_integer else value
+
+
 def constant(value: int | float | bool, dtype: DType, source: Source) -> Const:
     """A number of a given type, which must have it."""
     if dtype.is_integer:

@@ -9,7 +9,20 @@ from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
-from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, _need_arithmetic, binary, constant, literal
+from .expr import (
+    Const,
+    Expr,
+    ExprLike,
+    IterVar,
+    ReduceItem,
+    Select,
+    Var,
+    _need_arithmetic,
+    binary,
+    constant,
+    literal,
+    whole,
+)
 from .names import checked_name
 from .rewrite import rewrite
 
@@ -51,7 +64,7 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     name = checked_name(name, "reduce_axis", source)
     if not isinstance(dom, Sequence) or len(dom) != 2:
         raise TypeError(f"{source}: reduce_axis {name}: expected the pair (first, end), got {dom!r}")
-    low, high = dom
+    low, high = map(whole, dom)
     if isinstance(low, bool) or not hasattr(low, "__index__"):
         raise TypeError(f"{source}: reduce_axis {name}: expected an integer as its first value, got {low!r}")
     low = low.__index__()

@@ -12,7 +12,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
-from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
+from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal, whole
 from .extents import Array, IntExtent
 from .names import checked_name
 from .reduction import Reduction
@@ -307,6 +307,7 @@ def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
         raise TypeError(f"{source}: {what}: expected a shape, got {shape!r}")
     extents: list[Extent] = []
     for position, extent in enumerate(shape):
+        extent = whole(extent)
         if isinstance(extent, Expr):
             if not extent.is_index:
                 raise TypeError(f"{source}: {what}: dimension {position}: expected an extent, got {extent}")

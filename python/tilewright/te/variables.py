@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
@@ -15,6 +15,7 @@ from .expr import (
     Var,
     constant,
     literal,
+    whole,
 )
 from .names import checked_name
 from .reduction import bound
@@ -155,8 +156,9 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
         dom, tag = (tag or None), dom
     if tag not in THREAD_TAGS:
         raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {tag!r}")
-    extent = dom
+    extent = whole(dom)
     if isinstance(dom, (tuple, list)):
+        dom = tuple(map(whole, dom))
         if len(dom) != 2 or dom[0] != 0:
             raise ValueError(f"{source}: te.thread_axis {tag}: expected the pair (0, extent), got {dom!r}")
         extent = dom[1]
@@ -183,3 +185,15 @@ def max_value(dtype: object) -> Const:
     """The largest value of a type, infinity for floats."""
     source = user_source()
     return bound(dtype_of(dtype, source), True, source)
+
+
+def convert(value: Any) -> Any:
+    """A number as an expression; a list or tuple as a list of such; anything else itself.
+
+    >>> from tilewright import tir
+    >>> tir.convert([1, 2.5])
+    [1, 2.5]
+    """
+    if isinstance(value, (list, tuple)):
+        return [convert(one) for one in value]
+    return const(value) if isinstance(value, (bool, int, float)) else value

@@ -32,6 +32,9 @@ def provide(owner: str, name: str, value: object) -> None:
 
 def attribute_of(owner: str, what: str) -> Callable[[str], object]:
     """The `__getattr__` of a module called `owner` in TVM ("" for tvm itself), for names that it lacks."""
+    if (module := sys.modules.get(f"{_PACKAGE}.{owner}")) is not None:
+        # Python asks `_Finder` for names that are imported from packages alone.
+        vars(module).setdefault("__path__", [])
 
     def missing(name: str) -> object:
         if (owner, name) in _provided:

@@ -18,7 +18,6 @@ REPLACEMENTS: dict[str, str] = {
     "auto_scheduler": _SEARCH,
     "meta_schedule": _SEARCH,
     "context": "tvm.device(kind, index)",
-    "convert": "Python's own numbers, tuples and lists",
     "get_global_func": "a Python function of your own",
     "IRModule": "the MLIR module that tvm.lower returns",
     "metal": _DEVICES,
@@ -51,7 +50,7 @@ REPLACEMENTS: dict[str, str] = {
     "transform.Sequential": "tvm.build(..., after={stage: [passes]})",
     "DataType": _TYPES,
     "arith": "nothing: bounds and simplification are the compiler's",
-    "error": "tvm.TilewrightError and what derives from it",
+    "driver": "tvm.build and tvm.lower",
     "ffi": "a Python function of your own",
     "instrument": "Function.timings, and Function.ir(stage) for what each stage made",
     "parser": _GRAPH,
@@ -73,7 +72,6 @@ REPLACEMENTS: dict[str, str] = {
     "runtime.String": "str",
     "runtime.Module": "what tvm.build returns",
     "runtime.load_module": _FILES,
-    "runtime.convert": "Python's own numbers, tuples and lists",
     "runtime.num_threads": "os.cpu_count()",
     "target.current_target": "tvm.target.Target.current()",
     "target.arm_cpu": "tvm.target.Target('llvm')",
@@ -127,6 +125,23 @@ _OTHERS: dict[str, dict[str, str]] = {
         "PoolInfoProperties WorkspaceMemoryPools WorkspacePoolInfo",
         _TYPES: "DataTypeCode",
         _DEVICES: "cl mtl vpi",
+    },
+    "error": {
+        "tvm.TVMError, which every error is": "DiagnosticError InternalError OpAttributeInvalid OpAttributeRequired "
+        "OpAttributeUnImplemented OpError OpNotImplemented RPCError RPCSessionTimeoutError register_error",
+    },
+    "contrib": {
+        "Function.export_library, which links by itself": "cc clang emcc ndk tar xcode",
+        "Python's own tempfile": "utils",
+        "Python's own libraries": "download pickle_memoize popen_pool",
+        "a call of the library beside the built function": "cblas cublas cublaslt cudnn cutlass dnnl hipblas miopen "
+        "mkl mps nnpack random rocblas sparse thrust",
+        "tvm.nd.from_dlpack": "dlpack",
+        "tvm.view(s), which shows the loops of a schedule": "tedd",
+        "tilewright.compile of a model": "coreml_runtime cuda_graph debugger graph_executor graph_runtime msc mxnet "
+        "pipeline_executor pipeline_executor_build relay_viz tf_op tflite_runtime torch",
+        "targets cuda, cpu and sim": "hexagon mrvl peak rocm sdaccel spirv stackvm target tvmjs",
+        "a process of your own on the other machine": "rpc",
     },
     "te.schedule": {
         "buffers with one dimension": "AXIS_SEPARATOR",

@@ -9,7 +9,7 @@ NAMES: dict[str, str] = {
     "": """
         ConstantMemoryPools ConstantPoolInfo DataType DataTypeCode IRModule Object PoolInfo PoolInfoProperties
         TVMError WorkspaceMemoryPools WorkspacePoolInfo arith auto_scheduler autotvm build cl container contrib
-        convert cpu cuda device error ext_dev get_global_func gpu hexagon hybrid instrument ir lower
+        convert cpu cuda device driver error ext_dev get_global_func gpu hexagon hybrid instrument ir lower
         meta_schedule metal mtl nd opencl parser register_extension register_func register_object relax relay
         rocm rpc runtime script support target te testing tir topi transform tvm_wrap_excepthook vpi vulkan
     """,
@@ -23,10 +23,20 @@ NAMES: dict[str, str] = {
         sum tag tag_scope tan tanh tensor tensor_intrin thread_axis trace trunc truncdiv truncmod var
     """,
     "te.schedule": """
-        AXIS_SEPARATOR AutoInlineBroadcast AutoInlineElemWise AutoInlineInjective CreateAttachPath
-        CreateReadGraph Fuse InferBound PostDFSOrder ScanFixPointAnalysis ScanGetBody Schedule ScheduleOps
-        SchedulePostProcToPrimFunc Singleton SpecializedCondition Split Stage VerifyCompactBuffer
-        create_schedule
+        AXIS_SEPARATOR AutoInlineBroadcast AutoInlineElemWise AutoInlineInjective Buffer CreateAttachPath
+        CreateReadGraph Fuse InferBound IterVar PostDFSOrder ScanFixPointAnalysis ScanGetBody Schedule ScheduleOps
+        SchedulePostProcToPrimFunc Singleton SpecializedCondition Split Stage Var VerifyCompactBuffer
+        convert create_schedule
+    """,
+    "error": """
+        DiagnosticError InternalError OpAttributeInvalid OpAttributeRequired OpAttributeUnImplemented OpError
+        OpNotImplemented RPCError RPCSessionTimeoutError TVMError register_error
+    """,
+    "contrib": """
+        cblas cc clang coreml_runtime cublas cublaslt cuda_graph cudnn cutlass debugger dlpack dnnl download emcc
+        graph_executor graph_runtime hexagon hipblas miopen mkl mps mrvl msc mxnet ndk nnpack nvcc peak pickle_memoize
+        pipeline_executor pipeline_executor_build popen_pool random relay_viz rocblas rocm rpc sdaccel sparse spirv
+        stackvm tar target tedd tf_op tflite_runtime thrust torch tvmjs utils xcode
     """,
     "te.Schedule": """
         cache_read cache_write create_group groups keep_schedule_record normalize outputs primitive_record

@@ -74,8 +74,8 @@ def test_only_names_of_tvm_are_refused() -> None:
     known = {f"{owner}.{name}" if owner else name for owner, names in NAMES.items() for name in names.split()}
     # Of older releases than v0.19.
     older = {
-        "context", "error", "ffi", "metal", "micro", "opencl", "rocm", "vulkan", "webgpu", "ir.IRModule", "nd.context",
-        "runtime.convert", "runtime.num_threads", "target.current_target", "target.generic", "te.tensor_intrin",
+        "context", "ffi", "metal", "micro", "opencl", "rocm", "vulkan", "webgpu", "ir.IRModule", "nd.context",
+        "runtime.num_threads", "target.current_target", "target.generic", "te.tensor_intrin",
         "target.intel_graphics", "tir.call_pure_intrin", "tir.expr", "tir.op", "tir.generic", "tir.Store", "tir.Load",
         "tir.buffer", "Function.save", "te.operation",
     }  # fmt: skip

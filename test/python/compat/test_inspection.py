@@ -167,3 +167,20 @@ def test_bounds() -> None:
         te.schedule.InferBound(D)
     with pytest.raises(AttributeError, match="use tvm.lower"):
         te.schedule.ScheduleOps  # noqa: B018
+
+
+def test_groups_in_groups() -> None:
+    """As TVM's tests of groups: a group that is made of another's stages and more has the other."""
+    A, B, C, _ = chain()
+    D = te.compute((64, 32), lambda i, j: C[i, j] * 3, name="D")
+    s = te.create_schedule(D.op)
+    inner = s.create_group(outputs=C, inputs=B)
+    outer = s.create_group(outputs=C, inputs=B, include_inputs=True)
+    assert set(s.groups) == {inner, outer} and (s[B].group, s[C].group, s[D].group) == (outer, inner, None)
+    assert inner.group is outer and outer.group is None
+    assert (outer.num_child_stages, inner.num_child_stages) == (2, 1)
+    assert outer.attach_stage is None
+    outer.compute_at(s[D], D.op.axis[1])
+    assert outer.attach_stage is s[D] and inner.attach_stage is s[D]
+    again = s.create_group(outputs=C, inputs=B)
+    assert inner.group is again and again.group is outer and s[C].group is inner

@@ -334,3 +334,50 @@ def test_tags() -> None:
             te.compute((4,), lambda i: A[i], name="B", tag="b")
     with pytest.raises(TypeError, match=r"te.tag_scope: expected a tag, got ''$"):
         te.tag_scope("")
+
+
+def test_errors_and_numbers_by_the_names_of_their_modules() -> None:
+    from tilewright.error import TVMError
+
+    assert tvm.error.TVMError is TVMError is tvm.TVMError
+    with pytest.raises(tvm.error.TVMError):
+        te.placeholder((-1,), name="A")
+    assert tvm.convert is tvm.runtime.convert is tvm.tir.convert
+    n = tvm.runtime.convert(96)
+    assert isinstance(n, tvm.tir.IntImm) and n.value == 96 and tvm.convert((1, 2))[1].value == 2
+    A = te.placeholder((n, n), name="A")
+    k = te.reduce_axis((tvm.convert(0), n), name="k")
+    B = te.compute((n,), lambda i: te.sum(A[k, i], axis=k), name="B")
+    assert B.shape[0].value == k.dom.extent.value == 96 and tuple(A.shape) == (96, 96)
+    s = te.create_schedule(B.op)
+    _, inner = s[B].split(B.op.axis[0], factor=tvm.runtime.convert(8))
+    s[B].parallel(inner)
+    a, b = np.random.default_rng(0).integers(0, 9, (96, 96)).astype("float32"), np.empty(96, "float32")
+    tvm.build(s, [A, B], "llvm")(a, b)
+    np.testing.assert_array_equal(b, a.sum(0))
+    assert te.thread_axis((tvm.convert(0), n), "threadIdx.x").dom.extent.value == 96
+    with pytest.raises(TypeError, match="placeholder A: dimension 0: expected an extent, got 4.0"):
+        te.placeholder((tvm.convert(4.0),), name="A")
+    schedule = te.schedule
+    assert (schedule.Buffer, schedule.IterVar, schedule.Var) == (tvm.tir.Buffer, tvm.tir.IterVar, tvm.tir.Var)
+    assert s[B].iter_var_attrs[inner].iter_type == schedule.IterVar.Parallelized
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "use"),
+    [
+        ("contrib", "utils", "Python's own tempfile"),
+        ("contrib", "cc", "Function.export_library, which links by itself"),
+        ("contrib", "cblas", "a call of the library beside the built function"),
+        ("contrib", "graph_executor", "tilewright.compile of a model"),
+        ("error", "OpError", "tvm.TVMError, which every error is"),
+        ("tir", "Schedule", "te.create_schedule"),
+        ("tir.stmt_functor", "post_order_visit", "tvm.build(..., after={stage: pass}), with passes on MLIR"),
+        ("te.hybrid", "HybridModule", "what tvm.build returns"),
+        ("target", "codegen", "tvm.target.Target"),
+    ],
+)
+def test_what_an_import_from_a_module_says(module: str, name: str, use: str) -> None:
+    with pytest.raises(ImportError) as raised:
+        exec(f"from tilewright.{module} import {name}", {})
+    assert str(raised.value).endswith(f"of TVM's te it is not carried over (docs/tvm-compatibility.md): use {use}")

@@ -259,6 +259,6 @@ def test_what_a_compute_capability_has() -> None:
     with pytest.raises(AttributeError) as caught:
         tw.contrib.cublas  # noqa: B018
     assert str(caught.value) == (
-        "module 'tilewright.contrib' has no attribute 'cublas': of TVM's contrib it has nvcc alone "
-        "(docs/tvm-compatibility.md): kernels are compiled in process, and no external library is called"
+        "module 'tilewright.contrib' has no attribute 'cublas': of TVM's te it is not carried over "
+        "(docs/tvm-compatibility.md): use a call of the library beside the built function"
     )

@@ -7,6 +7,7 @@ from typing import SupportsIndex
 from ...errors import TilewrightTypeError as TypeError
 from ...errors import TilewrightValueError as ValueError
 from ...messages.location import Source
+from ..expr import whole
 
 __all__ = ["boolean", "integer"]
 
@@ -20,6 +21,7 @@ def integer(value: object, what: str, name: str, source: Source, default: int | 
     """
     if value is None and default is None:
         return None
+    value = whole(value)
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise TypeError(f"{source}: {what}: expected an integer as {name}, got {value!r}")
     number = value.__index__()

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ..expr import IterVar
 from .stage import Stage
 
-__all__ = ["Group"]
+if TYPE_CHECKING:
+    from .stage_handles import StageHandles
+
+__all__ = ["Group", "smallest"]
+
+
+def smallest(groups: Iterable[Group]) -> Group | None:
+    """The group of the fewest stages, the first of those; None of none."""
+    return min(groups, key=lambda group: len(group.stages), default=None)
 
 
 class Group:
@@ -22,6 +31,25 @@ class Group:
 
     def __repr__(self) -> str:
         return f"group({', '.join(stage.name for stage in self.stages)})"
+
+    @property
+    def group(self) -> Group | None:
+        """The smallest group that all of these stages are in: of the same stages, the later has the earlier."""
+        own, groups = set(self.stages), self.stages[0]._schedule.groups
+        after = groups[groups.index(self) + 1 :]
+        return smallest(one for one in groups if own < set(one.stages) or own == set(one.stages) and one in after)
+
+    @property
+    def num_child_stages(self) -> int:
+        """How many stages and groups are in this group, without those that are in a group of it."""
+        groups = self.stages[0]._schedule.groups
+        return sum(one.group is self for one in (*self.stages, *groups))
+
+    @property
+    def attach_stage(self) -> StageHandles | None:
+        """The stage in whose loop the group is computed; None where it is computed at the root."""
+        places = (stage.attach_stage for stage in reversed(self.stages))
+        return next((place for place in places if place is not None and place not in self.stages), None)
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """`Stage.compute_at` of each stage that is not computed at a loop of another one of the group.

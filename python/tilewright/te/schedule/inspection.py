@@ -107,8 +107,10 @@ class Inspection(StageHandles):
 
     @property
     def group(self) -> Group | None:
-        """The last group of `Schedule.create_group` that the stage is in."""
-        return next((group for group in reversed(self._schedule.groups) if self in group.stages), None)
+        """The smallest group of `Schedule.create_group` that the stage is in."""
+        from .group import smallest
+
+        return smallest(group for group in self._schedule.groups if self in group.stages)
 
     def _is_scheduled(self) -> bool:
         """Whether a primitive changed its loops or its place."""
