@@ -56,6 +56,8 @@ inline constexpr llvm::StringLiteral kSimKernelAttr = "tilewright.sim_kernel";
 /// (UnitAttr).
 inline constexpr llvm::StringLiteral kSimArgumentAttr = "tilewright.argument";
 inline constexpr llvm::StringLiteral kSimCopyAttr = "tilewright.copy";
+/// On a module for the simulator: how many sites of reports it has, which are numbered (i64).
+inline constexpr llvm::StringLiteral kSimSitesAttr = "tilewright.sim_sites";
 } // namespace tilewright
 
 #endif

@@ -70,6 +70,7 @@ static constexpr AttributeRule kRules[] = {
     {kHostLinesAttr, kFunction, "an array of locations", isOn<func::FuncOp>, isArrayOf<LocationAttr>},
     {kSimKernelAttr, kFunction, kUnit, isOn<func::FuncOp, LLVM::LLVMFuncOp>, isOf<UnitAttr>},
     {kSimArgumentAttr, "a buffer", "an i64 of at least 0", hasBuffer, isNumber<0, INT64_MAX>},
+    {kSimSitesAttr, "a module", "an i64 of at least 0", isOn<ModuleOp>, isNumber<0, INT64_MAX>},
     {kSimCopyAttr, "a store of vectors", kUnit, isOn<vector::StoreOp>, isOf<UnitAttr>},
 };
 

@@ -82,14 +82,10 @@ func::CallOp tilewright::sim::callRuntime(OpBuilder &builder, Location location,
 Value tilewright::sim::createSite(OpBuilder &builder, Location location, StringRef name) {
   auto module = builder.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   std::string text = name.str() + '\0' + describeLocation(location) + '\0';
-  // Sites stand at the module's end, numbered.
-  constexpr StringLiteral prefix = "site";
-  uint64_t number = 0;
-  auto last = dyn_cast<LLVM::GlobalOp>(module.getBody()->back());
-  if (last && last.getSymName().starts_with(prefix) &&
-      !last.getSymName().drop_front(prefix.size()).getAsInteger(10, number))
-    ++number;
-  std::string symbol = (prefix + Twine(number)).str();
+  auto made = module->getAttrOfType<IntegerAttr>(kSimSitesAttr);
+  int64_t number = made ? made.getInt() : 0;
+  module->setAttr(kSimSitesAttr, builder.getI64IntegerAttr(number + 1));
+  std::string symbol = ("site" + Twine(number)).str();
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(module.getBody());
