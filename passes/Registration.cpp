@@ -77,9 +77,15 @@ extern "C" const char *tilewrightFindGivenUp(MlirDialectRegistry registry, const
   return why.c_str();
 }
 
-/// The parameters of an attribute of the schedule dialect as a dictionary; null of another.
+/// The parameters of an attribute of the dialect schedule, or of a reducer of te, as a dictionary; null of another.
 extern "C" MlirAttribute tilewrightAttributeParameters(MlirAttribute attribute) {
-  return wrap(static_cast<Attribute>(tilewright::schedule::getParameters(unwrap(attribute))));
+  Attribute given = unwrap(attribute);
+  if (auto reducer = dyn_cast_or_null<tilewright::te::ReducerKindAttr>(given)) {
+    Builder builder(reducer.getContext());
+    auto kind = builder.getStringAttr(tilewright::te::stringifyReducerKind(reducer.getValue()));
+    return wrap(static_cast<Attribute>(builder.getDictionaryAttr(builder.getNamedAttr("reducer", kind))));
+  }
+  return wrap(static_cast<Attribute>(tilewright::schedule::getParameters(given)));
 }
 
 extern "C" void tilewrightRegisterPasses() {

@@ -58,8 +58,8 @@ inline constexpr llvm::StringLiteral kWarpAttr = "schedule.warp";
 /// On a schedule (schedule.of): the layouts that callers' arrays have, by the names of inputs (dictionary of affine
 /// maps).
 inline constexpr llvm::StringLiteral kInputLayoutsAttr = "schedule.input_layouts";
-/// On a primitive that says a scope: the word of TVM for the fragment that it is, for those who read the schedule
-/// (string).
+/// On a primitive that says a scope: the fragment of TVM that it is, for those who read the schedule
+/// (FragmentAttr).
 inline constexpr llvm::StringLiteral kFragmentAttr = "schedule.fragment";
 /// On a loop: it is a software pipeline (PipelineAttr).
 inline constexpr llvm::StringLiteral kPipelineAttr = "schedule.pipeline";
@@ -70,6 +70,10 @@ inline constexpr llvm::StringLiteral kPipelinedAttr = "schedule.pipelined";
 inline constexpr llvm::StringLiteral kAsyncAttr = "schedule.async";
 /// On the outermost of the loops that multiply a tile of matrices: the instruction that does it (InstructionAttr).
 inline constexpr llvm::StringLiteral kInstructionAttr = "schedule.instruction";
+/// On each loop of such a nest: the axis of the matmul that it runs over (MatrixAxisAttr).
+inline constexpr llvm::StringLiteral kMatrixAxisAttr = "schedule.matrix_axis";
+/// On each load and on the store of such a nest: the operand that its buffer is (MatrixOperandAttr).
+inline constexpr llvm::StringLiteral kOperandAttr = "schedule.operand";
 /// On a store: the engine that copies the tile that it is of (CopyAttr).
 inline constexpr llvm::StringLiteral kCopyAttr = "schedule.copy";
 /// On a pipelined loop: the registers of producers and consumers (SpecializeAttr).
@@ -78,9 +82,7 @@ inline constexpr llvm::StringLiteral kSpecializeAttr = "schedule.specialize";
 inline constexpr llvm::StringLiteral kClusterAttr = "schedule.cluster";
 /// On the outermost loop of a kernel: how its blocks go through the tiles (PersistentAttr).
 inline constexpr llvm::StringLiteral kPersistentAttr = "schedule.persistent";
-
-/// On a pipelined loop: the name of the stage whose result the loop's reductions follow, as rolling_update says
-/// (StringAttr).
+/// On a pipelined loop: the stage whose result the loop's reductions follow, as rolling_update says (RollingAttr).
 inline constexpr llvm::StringLiteral kRollingAttr = "schedule.rolling";
 
 /// The parameters of an attribute of this dialect by name: integers, booleans, strings and arrays of integers. What the

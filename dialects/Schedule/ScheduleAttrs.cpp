@@ -35,6 +35,12 @@ LogicalResult InstructionAttr::verify(EmitError emitError, MatrixInstruction kin
   return success();
 }
 
+LogicalResult RollingAttr::verify(EmitError emitError, StringRef of) {
+  if (of.empty())
+    return emitError() << "expected the name of a stage, got an empty one";
+  return success();
+}
+
 LogicalResult PipelineAttr::verify(EmitError emitError, int64_t stages, bool) {
   if (stages < 2 || stages > INT32_MAX)
     return emitError() << "expected 2 to " << INT32_MAX << " stages of a pipeline, got " << stages;
@@ -96,6 +102,20 @@ DictionaryAttr tilewright::schedule::getParameters(Attribute attribute) {
     text("kind", stringifyMatrixInstruction(instruction.getKind()));
     list.append("shape", builder.getDenseI64ArrayAttr(instruction.getShape()));
     number("promote", instruction.getPromote());
+  } else if (auto scope = dyn_cast<ScopeAttr>(attribute)) {
+    text("scope", stringifyScope(scope.getValue()));
+  } else if (auto copier = dyn_cast<CopierAttr>(attribute)) {
+    text("copier", stringifyCopier(copier.getValue()));
+  } else if (auto raster = dyn_cast<RasterAttr>(attribute)) {
+    text("raster", stringifyRaster(raster.getValue()));
+  } else if (auto axis = dyn_cast<MatrixAxisAttr>(attribute)) {
+    text("axis", stringifyMatrixAxis(axis.getValue()));
+  } else if (auto operand = dyn_cast<MatrixOperandAttr>(attribute)) {
+    text("operand", stringifyMatrixOperand(operand.getValue()));
+  } else if (auto fragment = dyn_cast<FragmentAttr>(attribute)) {
+    text("fragment", stringifyFragment(fragment.getValue()));
+  } else if (auto rolling = dyn_cast<RollingAttr>(attribute)) {
+    text("of", rolling.getOf());
   } else if (auto pipeline = dyn_cast<PipelineAttr>(attribute)) {
     number("stages", pipeline.getStages());
     flag("async", pipeline.getAsync());

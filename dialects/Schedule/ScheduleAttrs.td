@@ -61,6 +61,28 @@ def Schedule_Raster : I32EnumAttr<"Raster", "the order in which blocks go throug
 }
 def Schedule_RasterAttr : EnumAttr<Schedule_Dialect, Schedule_Raster, "raster"> { let assemblyFormat = "`<` $value `>`"; }
 
+def Schedule_Fragment : I32EnumAttr<"Fragment", "TVM's scope of a fragment of a matrix instruction", [
+    I32EnumAttrCase<"MatrixA", 0, "matrix_a">, I32EnumAttrCase<"MatrixB", 1, "matrix_b">,
+    I32EnumAttrCase<"Accumulator", 2, "accumulator">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_FragmentAttr : EnumAttr<Schedule_Dialect, Schedule_Fragment, "fragment"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Schedule_MatrixAxis : I32EnumAttr<"MatrixAxis", "an axis of a matmul: rows, columns, or the axis that is summed over", [
+    I32EnumAttrCase<"M", 0, "m">, I32EnumAttrCase<"N", 1, "n">, I32EnumAttrCase<"K", 2, "k">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_MatrixAxisAttr : EnumAttr<Schedule_Dialect, Schedule_MatrixAxis, "matrix_axis"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Schedule_MatrixOperand : I32EnumAttr<"MatrixOperand", "an operand of a matmul", [
+    I32EnumAttrCase<"A", 0, "a">, I32EnumAttrCase<"B", 1, "b">, I32EnumAttrCase<"Accumulator", 2, "accumulator">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_MatrixOperandAttr : EnumAttr<Schedule_Dialect, Schedule_MatrixOperand, "operand"> { let assemblyFormat = "`<` $value `>`"; }
+
 //===----------------------------------------------------------------------===//
 // What the loops stage says of loops, buffers and stores
 //===----------------------------------------------------------------------===//
@@ -102,6 +124,11 @@ def Schedule_InstructionAttr : Schedule_Attr<"Instruction", "instruction"> {
     `wgmma` by the 128 threads of a warpgroup, of which one instruction may go a part of the way along k. With `promote` the
     tensor cores accumulate so many iterations of the pipelined loop alone, and other instructions add up these.
 
+    `apply-schedule` has proven the nest when it applied `schedule.tensorize`. It leaves the proof on the nest, and passes that
+    make the instruction read it: each loop has `schedule.matrix_axis`, and each access to a buffer `schedule.operand`. The
+    verifier holds the nest to that: one statement that adds A times B to the accumulator, with A indexed by m and k, B by n
+    and k, and the accumulator by m and n. An intrinsic's loops have no such attributes before they are applied.
+
     ```mlir
     #schedule.instruction<mma_sync, 16x8x16>
     #schedule.instruction<wgmma, 64x256x64>
@@ -111,6 +138,19 @@ def Schedule_InstructionAttr : Schedule_Attr<"Instruction", "instruction"> {
   let parameters = (ins EnumParameter<Schedule_MatrixInstruction>:$kind, ArrayRefParameter<"int64_t", "m, n and k">:$shape,
                         DefaultValuedParameter<"int64_t", "0">:$promote);
   let assemblyFormat = "`<` $kind `,` custom<MatrixShape>($shape) (`,` `promote` `=` $promote^)? `>`";
+}
+
+def Schedule_RollingAttr : Schedule_Attr<"Rolling", "rolling"> {
+  let summary = "the reductions of a pipelined loop follow the result of another stage";
+  let description = [{
+    The loop becomes one with the loop that reduces the stage's rows, as `schedule.rolling_update` says.
+
+    ```mlir
+    #schedule.rolling<of = "M">
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"the name of the stage that is followed">:$of);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Schedule_PipelineAttr : Schedule_Attr<"Pipeline", "pipeline"> {

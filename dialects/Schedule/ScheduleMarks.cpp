@@ -5,13 +5,13 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/AttributeRules.h"
 #include "dialects/Schedule/BoundIndices.h"
+#include "dialects/Schedule/MatrixNests.h"
 #include "dialects/Schedule/Schedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -52,43 +52,25 @@ static constexpr AttributeRule kRules[] = {
     {kPipelinedAttr, "the allocation of a buffer in shared memory", kUnit, isSharedBuffer, isOf<UnitAttr>},
     {kWarpAttr, "the allocation of a buffer in shared memory", "an i64 of 0, 2, 4 or 6", isSharedBuffer, isWarpRows},
     {kInputLayoutsAttr, "a schedule (schedule.of)", "a dictionary of affine maps", isOn<OfOp>, isOfMaps},
-    {kFragmentAttr, "a primitive that says a scope", "a string", isOn<CacheReadOp, CacheWriteOp, SetScopeOp>,
-     isOf<StringAttr>},
+    {kFragmentAttr, "a primitive that says a scope", "#schedule.fragment<...>",
+     isOn<CacheReadOp, CacheWriteOp, SetScopeOp>, isOf<FragmentAttr>},
     {kAsyncAttr, "a store", kUnit, isOn<memref::StoreOp, vector::StoreOp>, isOf<UnitAttr>},
     {kInstructionAttr, kLoop, "#schedule.instruction<...>", isOn<scf::ForOp>, isOf<InstructionAttr>},
+    {kMatrixAxisAttr, kLoop, "#schedule.matrix_axis<...>", isOn<scf::ForOp>, isOf<MatrixAxisAttr>},
+    {kOperandAttr, "a load or a store of an element (memref.load, memref.store)", "#schedule.operand<...>",
+     isOn<memref::LoadOp, memref::StoreOp>, isOf<MatrixOperandAttr>},
     {kCopyAttr, "a store of an element (memref.store)", "#schedule.copy<...>", isOn<memref::StoreOp>, isOf<CopyAttr>},
     {kSpecializeAttr, "a loop with schedule.pipeline", "#schedule.specialize<...>", isPipelined, isOf<SpecializeAttr>},
-    {kRollingAttr, "a loop with schedule.pipeline", "a string", isPipelined, isOf<StringAttr>},
+    {kRollingAttr, "a loop with schedule.pipeline", "#schedule.rolling<...>", isPipelined, isOf<RollingAttr>},
     {kClusterAttr, "a loop bound to blockIdx.x or blockIdx.y", "an i64 from 1 to 8", isOnBlockIndex, isNumber<1, 8>},
     {kBoundAttr, "a function", "an array of #schedule.thread<...>", isOn<func::FuncOp>, isArrayOf<ThreadTagAttr>},
     {kPersistentAttr, "the outermost loop of a kernel", "#schedule.persistent<...>", isOutermost, isOf<PersistentAttr>},
 };
 
-/// The loops that an instruction is to do go through its shape. Loops that are no nest for each of m, n
-/// and k are refused by those who make the instruction.
-static LogicalResult verifyShape(scf::ForOp nest, InstructionAttr instruction) {
-  int64_t iterations = 1, expected = 1, depth = 0;
-  for (int64_t extent : instruction.getShape())
-    expected *= extent;
-  for (scf::ForOp loop = nest; loop;) {
-    std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound());
-    if (!extent || getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
-      return success();
-    iterations *= *extent;
-    ++depth;
-    auto inner = loop.getBody()->getOps<scf::ForOp>();
-    loop = inner.empty() ? scf::ForOp() : *inner.begin();
-  }
-  if (depth > 2 && iterations != expected)
-    return nest.emitOpError() << "expected loops of " << expected << " iterations under " << instruction << ", got "
-                              << iterations;
-  return success();
-}
-
 LogicalResult ScheduleDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (failed(verifyByRules(kRules, op, attribute)))
     return failure();
   if (auto instruction = dyn_cast<InstructionAttr>(attribute.getValue()))
-    return verifyShape(cast<scf::ForOp>(op), instruction);
+    return verifyMatrixNest(cast<scf::ForOp>(op), instruction);
   return success();
 }

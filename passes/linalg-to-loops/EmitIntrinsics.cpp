@@ -1,4 +1,5 @@
 //===- EmitIntrinsics.cpp - tiles that an intrinsic computes --------------===//
+#include "dialects/Schedule/MatrixNests.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -85,6 +86,12 @@ SmallVector<Operation *> LoopEmitter::emitStatements(const ScheduledStage &stage
       *clone = made;
     access->erase();
   }
+  // The tile was proven to be a matmul, whose last argument is the result.
+  for (Operation *clone : clones)
+    clone->walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(schedule::kInstructionAttr))
+        schedule::markMatrixNest(loop, getBuffer(arguments.back().tensor));
+    });
   return clones;
 }
 

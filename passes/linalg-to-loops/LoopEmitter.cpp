@@ -86,7 +86,7 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<const Axis *> loops, bool withAtta
       if (axis->specialized)
         loop->setAttr(schedule::kSpecializeAttr, axis->specialized);
       if (auto &rolling = axis->stage->rolling)
-        loop->setAttr(schedule::kRollingAttr, builder.getStringAttr(rolling->first));
+        loop->setAttr(schedule::kRollingAttr, schedule::RollingAttr::get(builder.getContext(), rolling->first));
     }
   }
   if (withAttached)

@@ -97,6 +97,16 @@ LogicalResult TileMatcher::readIntrinsic() {
     return error() << "expected a description that is one te.compute, got "
                    << std::distance(generics.begin(), generics.end());
   description = *generics.begin();
+  // What a matrix instruction does is a matmul, and what is matched with the description then is one, too.
+  for (func::FuncOp function : {result.body, result.reset, result.update}) {
+    bool hasInstruction =
+        function &&
+        function.walk([](Operation *op) { return WalkResult(failure(op->hasAttr(schedule::kInstructionAttr))); })
+            .wasInterrupted();
+    if (hasInstruction && (!linalg::isaContractionOpInterface(description) || description.getNumDpsInits() != 1))
+      return error() << "expected a description that is a matmul, as '" << function.getName()
+                     << "' has loops that a matrix instruction does, got another";
+  }
   result.arguments.resize(describe.getNumArguments());
   for (BlockArgument argument : describe.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());

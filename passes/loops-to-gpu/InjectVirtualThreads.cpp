@@ -144,14 +144,16 @@ private:
         return all;
       };
       if (auto load = dyn_cast<memref::LoadOp>(access)) {
-        Value value =
+        auto value =
             memref::LoadOp::create(builder, load.getLoc(), expanded[load.getMemRef()], place(load.getIndices()));
-        load.replaceAllUsesWith(value);
+        value->setDiscardableAttrs(load->getDiscardableAttrDictionary());
+        load.replaceAllUsesWith(value.getResult());
         if (access == copy)
-          mapping.map(op->getResult(0), value);
+          mapping.map(op->getResult(0), value.getResult());
       } else if (auto store = dyn_cast<memref::StoreOp>(access)) {
-        memref::StoreOp::create(builder, store.getLoc(), store.getValue(), expanded[store.getMemRef()],
-                                place(store.getIndices()));
+        auto made = memref::StoreOp::create(builder, store.getLoc(), store.getValue(), expanded[store.getMemRef()],
+                                            place(store.getIndices()));
+        made->setDiscardableAttrs(store->getDiscardableAttrDictionary());
       } else {
         return op->emitError() << "expected loads and stores of a buffer in a loop on vthread, got "
                                << access->getName();

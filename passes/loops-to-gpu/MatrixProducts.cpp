@@ -13,35 +13,26 @@ using namespace mlir;
 namespace tilewright {
 
 FailureOr<MatrixProduct> readProductLoops(scf::ForOp nest) {
-  auto refuse = [&] { return nest.emitError(); };
-  FailureOr<MultiplyAdd> found = readMultiplyAdd(nest, refuse);
+  FailureOr<schedule::MatrixNest> found = schedule::readMatrixNest(nest);
   if (failed(found))
     return failure();
   if (found->loops.size() != 3)
-    return refuse() << "expected the loops of one product, got " << found->loops.size() << " in place of 3";
-  MatrixProduct product{found->loops[0], found->loops[1], found->loops[2], found->a, found->b, found->store};
-  auto dependsOn = [](ValueRange indices, scf::ForOp loop) {
-    return llvm::any_of(indices, [&](Value index) { return isComputedFrom(index, loop); });
-  };
-  if (!dependsOn(product.a.getIndices(), product.m))
-    std::swap(product.a, product.b);
-  // Each loop is of two of the three: what moves with the third as well, or with one alone, is no matrix.
-  struct {
-    ValueRange indices;
-    scf::ForOp without;
-    StringRef what;
-  } parts[] = {{product.a.getIndices(), product.n, "a first operand"},
-               {product.b.getIndices(), product.m, "a second operand"},
-               {product.result.getIndices(), product.k, "a sum"}};
-  for (auto [indices, without, what] : parts)
-    for (scf::ForOp loop : {product.m, product.n, product.k})
-      if (dependsOn(indices, loop) == (loop == without))
-        return refuse() << "expected the loops of one product, got " << what << " that "
-                        << (loop == without ? "changes" : "does not change") << " with the loop over "
-                        << (loop == product.m   ? "rows"
-                            : loop == product.n ? "columns"
-                                                : "what is summed over");
-  return product;
+    return nest.emitError() << "expected one loop for each of m, n and k, got " << found->loops.size();
+  auto loopOver = [&](schedule::MatrixAxis axis) { return found->getLoops(axis).front(); };
+  return MatrixProduct{loopOver(schedule::MatrixAxis::M),
+                       loopOver(schedule::MatrixAxis::N),
+                       loopOver(schedule::MatrixAxis::K),
+                       found->a,
+                       found->b,
+                       found->store};
+}
+
+bool isComputedFrom(Value value, scf::ForOp loop) {
+  if (value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && loop->isAncestor(op) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return isComputedFrom(operand, loop); });
 }
 
 void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value col) {
@@ -76,6 +67,7 @@ void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value 
   memref::StoreOp::create(builder, loc, mapping.lookup(load.getResult()), buffer, indices);
   builder.setInsertionPoint(load);
   auto fetched = memref::LoadOp::create(builder, loc, buffer, ValueRange{row, col});
+  fetched->setDiscardableAttrs(load->getDiscardableAttrDictionary());
   load.getResult().replaceAllUsesWith(fetched);
   load.erase();
   load = fetched;

@@ -2,8 +2,8 @@
 #ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_MATRIXPRODUCTS_H
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_MATRIXPRODUCTS_H
 
+#include "dialects/Schedule/MatrixNests.h"
 #include "passes/loops-to-gpu/Fragments.h"
-#include "passes/loops-to-gpu/InstructionMarks.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -20,8 +20,11 @@ struct MatrixProduct {
   mlir::memref::StoreOp result;
 };
 
-/// The loops of `nest`, which are proven to be such: an error says what else they do.
+/// The loops of `nest` as its marks say them: an error where it has none, or more than one loop over an axis.
 mlir::FailureOr<MatrixProduct> readProductLoops(mlir::scf::ForOp nest);
+
+/// Whether a value in a nest is computed from the variable of one of its loops.
+bool isComputedFrom(mlir::Value value, mlir::scf::ForOp loop);
 
 /// A factor that lies elsewhere is copied to a private buffer just before the product. `row` and `col` are the
 /// variables of the loops along its tile.

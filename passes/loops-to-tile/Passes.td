@@ -9,8 +9,9 @@ def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
   let summary = "Nests with matmuls by warpgroups become kernels of tiles";
   let description = [{
     A nest with a matmul marked `schedule.instruction = #schedule.instruction<wgmma, 64x256x64>` becomes a `tile.kernel`:
-    loops on blocks are its grid, and each statement in them becomes one op on tiles by itself, at its place. Copies marked `schedule.copy` are `tile.load`
-    and `tile.store`, loops that multiply and add `tile.matmul`, loops that set all elements `tile.fill`, and loops that
+    loops on blocks are its grid, and each statement in them becomes one op on tiles by itself, at its place. Copies marked
+    `schedule.copy` are `tile.load` and `tile.store`, loops with `schedule.instruction` `tile.matmul` of the operands that
+    `schedule.operand` names, loops that set all elements `tile.fill`, and loops that
     compute elements of others' `tile.map`. Tiles in registers are values, which a loop carries that stores to them. What
     cannot work is refused.
 
@@ -39,22 +40,25 @@ def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
 def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {
   let summary = "Loops over the same tiles become one, of which one follows the other's result";
   let description = [{
-    A loop marked `schedule.rolling = "M"` reduces what it computes of M, the rows of an accumulator that another loop reduces.
+    A loop marked `schedule.rolling = #schedule.rolling<of = "M">` reduces what it computes of M, the rows of an accumulator that another loop reduces.
     Both become one: what is reduced so far is repaired whenever M changes. The repair is found in the element, as
-    `schedule.rolling_update` says. Tiles that both loops load, and matrix products that both compute, are there once.
+    `schedule.rolling_update` says. Tiles that both loops load, and matmuls that both compute, are there once. Elements are
+    computed with a finite M: 0 in place of an infinite M, of rows that a mask has left nothing of so far. A factor is 1 where
+    M stays, also where M stays infinite.
 
     ```mlir
     %most = scf.for %j ... iter_args(%m = %lowest) { ...  %m1 = tile.row_reduce max %s into %m ... }
-    %sum = scf.for %j ... iter_args(%l = %zeros) { ...  %p = tile.map %s, %most ...  %l1 = tile.row_reduce sum %p into %l ... } {schedule.rolling = "M"}
+    %sum = scf.for %j ... iter_args(%l = %zeros) { ...  %p = tile.map %s, %most ...  %l1 = tile.row_reduce sum %p into %l ... } {schedule.rolling = #schedule.rolling<of = "M">}
     ```
     becomes
     ```mlir
     %most, %sum = scf.for %j ... iter_args(%m = %lowest, %l = %zeros) {
       ...
       %m1 = tile.row_reduce max %s into %m
-      %factor = tile.map %m, %m1 ...                // exp(m - m1)
+      %finite = tile.map %m1 ...                    // 0 where m1 is infinite
+      %factor = tile.map %m, %m1 ...                // m == m1 ? 1 : exp(m - m1)
       %l0 = tile.map %l, %factor ...
-      %p = tile.map %s, %m1 ...
+      %p = tile.map %s, %finite ...
       %l1 = tile.row_reduce sum %p into %l0
     ```
   }];

@@ -1,5 +1,5 @@
 //===- RaiseMatmuls.cpp - matmuls of tiles by a warpgroup -----------------===//
-#include "passes/loops-to-gpu/InstructionMarks.h"
+#include "dialects/Schedule/MatrixNests.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileRaiser.h"
@@ -83,7 +83,7 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   int64_t promoted = getPromoted(of);
   if (failed(checkLanes()))
     return failure();
-  FailureOr<MultiplyAdd> found = readMultiplyAdd(of, [&] { return refuse(); });
+  FailureOr<schedule::MatrixNest> found = schedule::readMatrixNest(of);
   if (failed(found))
     return failure();
   memref::StoreOp store = found->store;

@@ -26,7 +26,8 @@ namespace {
 class LoopRoller {
 public:
   LoopRoller(scf::ForOp loop)
-      : loop(loop), followed(loop->getAttrOfType<StringAttr>(schedule::kRollingAttr)), builder(loop) {}
+      : loop(loop), followed(loop->getAttrOfType<schedule::RollingAttr>(schedule::kRollingAttr).getOf()),
+        builder(loop) {}
   LogicalResult roll();
 
 private:
@@ -44,7 +45,7 @@ private:
   void merge();
 
   scf::ForOp loop, first;
-  StringAttr followed;
+  StringRef followed;
   OpBuilder builder;
   unsigned number = 0;                          // of x
   SmallVector<std::unique_ptr<Repair>> repairs; // of what the loop carries, null where it does not depend on x
@@ -56,19 +57,19 @@ LogicalResult LoopRoller::findFollowed() {
       break;
     for (auto [index, yielded] : llvm::enumerate(other.getBody()->getTerminator()->getOperands())) {
       auto reduce = yielded.getDefiningOp<tile::RowReduceOp>();
-      if (!reduce || reduce->getAttr(te::kStageAttr) != followed || reduce.getInit() != other.getRegionIterArg(index))
+      auto name = reduce ? reduce->getAttrOfType<StringAttr>(te::kStageAttr) : StringAttr();
+      if (!name || name.getValue() != followed || reduce.getInit() != other.getRegionIterArg(index))
         continue;
       first = other;
       number = index;
     }
   }
   if (!first)
-    return refuse() << "'" << followed.getValue()
-                    << "' to reduce rows of an accumulator in a loop of the same kernel before it";
+    return refuse() << "'" << followed << "' to reduce rows of an accumulator in a loop of the same kernel before it";
   auto isSame = [](Value a, Value b) { return a == b || isEqualConstantIntOrValue(a, b); };
   if (!isSame(first.getLowerBound(), loop.getLowerBound()) || !isSame(first.getUpperBound(), loop.getUpperBound()) ||
       !isSame(first.getStep(), loop.getStep()))
-    return refuse() << "a loop over as many tiles as that of '" << followed.getValue() << "'";
+    return refuse() << "a loop over as many tiles as that of '" << followed << "'";
   return success();
 }
 
@@ -104,7 +105,7 @@ LogicalResult LoopRoller::moveOperandsUp() {
         need(operand);
   });
   if (failed(moved))
-    return refuse() << "nothing to be computed of '" << followed.getValue() << "' between its loop and this one";
+    return refuse() << "nothing to be computed of '" << followed << "' between its loop and this one";
   for (Operation *op : needed)
     op->moveBefore(first);
   return success();
@@ -146,12 +147,12 @@ LogicalResult LoopRoller::findRepair(Value carried) {
   bool isRead = map && llvm::is_contained(map.getFragments(), x);
   for (Operation *reader : x.getUsers())
     if (loop->isProperAncestor(reader) && !isa<tile::MapOp>(reader))
-      return refuse() << "'" << followed.getValue() << "' to be read element by element";
+      return refuse() << "'" << followed << "' to be read element by element";
   bool isReadBefore =
       map ? llvm::any_of(map.getFragments(), [&](Value fragment) { return fragment != x && dependsOnX(fragment); })
           : dependsOnX(element);
   if (isReadBefore || (map && !isRead && dependsOnX(element)))
-    return refuse() << "'" << followed.getValue() << "' to be read where the elements that are reduced are computed";
+    return refuse() << "'" << followed << "' to be read where the elements that are reduced are computed";
   if (!isRead)
     return success();
   if (auto reduce = dyn_cast<tile::RowReduceOp>(user); reduce && reduce.getKind() != tile::Reduction::Sum)
@@ -163,7 +164,7 @@ LogicalResult LoopRoller::findRepair(Value carried) {
            map.getFragments()[argument.getArgNumber()] == x;
   };
   auto stage = map->getAttrOfType<StringAttr>(te::kStageAttr);
-  auto repair = std::make_unique<Repair>(map, stage ? stage.getValue() : "", followed.getValue(), isX);
+  auto repair = std::make_unique<Repair>(map, stage ? stage.getValue() : "", followed, isX);
   if (failed(repair->findOfSum(cast<tile::YieldOp>(body.getTerminator()).getElement()))) {
     InFlightDiagnostic told = refuse() << repair->reason;
     if (repair->culprit)

@@ -10,7 +10,6 @@
 
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
-#include "passes/loops-to-gpu/InstructionMarks.h"
 #include "passes/loops-to-tile/LinearIndex.h"
 
 namespace tilewright {

@@ -1,4 +1,4 @@
-"""The parameters of the schedule dialect's attributes, for which the stock bindings have no classes."""
+"""The parameters of the attributes of the dialects schedule and te, for which the stock bindings have no classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Attribute(ctypes.Structure):
 
 
 def parameters(attribute: ir.Attribute) -> dict[str, Any]:
-    """The parameters of an attribute of the schedule dialect by name; none of another attribute.
+    """The parameters by name of an attribute of the dialect schedule, or of a reducer of te; none of another attribute.
 
     >>> from mlir import ir
     >>> from tilewright.ir import context

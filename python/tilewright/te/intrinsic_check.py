@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from mlir import ir
 from .. import ir as tw_ir
 from ..dtypes import name_of_mlir
 from ..errors import TilewrightValueError as ValueError
+from ..ir.attributes import parameters
 from .compiler_interface import compiler
 
 __all__ = ["Description", "check", "functions_in", "name_of"]
@@ -99,12 +99,9 @@ class Description:
         if len(computes) != 1:
             raise ValueError(f"{where}: expected a description that is one te.compute, got {len(computes)}")
         (self.compute,) = computes
-        reducer = (
-            re.search(r"reducer (\w+)", str(self.compute.attributes["reducer"]))
-            if "reducer" in self.compute.attributes
-            else None
-        )
-        self.combine = _COMBINE.get(reducer[1]) if reducer else None
+        has_reducer = "reducer" in self.compute.attributes
+        reducer = parameters(self.compute.attributes["reducer"])["reducer"] if has_reducer else None
+        self.combine = _COMBINE.get(reducer) if reducer is not None else None
         names = {op.name for op in ops}
         self.has_math = any(name.startswith("math.") for name in names - _EXACT_MATH)
         self.makes_integers = bool(names & _TO_INTEGERS)

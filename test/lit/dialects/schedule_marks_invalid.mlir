@@ -165,22 +165,6 @@ func.func @instruction() {
 
 // -----
 
-func.func @shape() {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  // expected-error @below {{'scf.for' op expected loops of 1024 iterations under #schedule.instruction<mma_sync, 16x8x8>, got 512}}
-  scf.for %m = %c0 to %c8 step %c1 {
-    scf.for %n = %c0 to %c8 step %c1 {
-      scf.for %k = %c0 to %c8 step %c1 {
-      }
-    }
-  } {schedule.instruction = #schedule.instruction<mma_sync, 16x8x8>}
-  return
-}
-
-// -----
-
 func.func @copy() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -287,7 +271,7 @@ func.func @rolling() {
   %c8 = arith.constant 8 : index
   // expected-error @below {{'scf.for' op expected "schedule.rolling" on a loop with schedule.pipeline}}
   scf.for %i = %c0 to %c8 step %c1 {
-  } {schedule.rolling = "M"}
+  } {schedule.rolling = #schedule.rolling<of = "M">}
   return
 }
 
@@ -297,7 +281,7 @@ func.func @rolling_number() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
-  // expected-error @below {{'scf.for' op expected "schedule.rolling" to be a string, got 1 : i64}}
+  // expected-error @below {{'scf.for' op expected "schedule.rolling" to be #schedule.rolling<...>, got 1 : i64}}
   scf.for %i = %c0 to %c8 step %c1 {
   } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = 1}
   return
@@ -323,6 +307,30 @@ func.func @input_layouts() {
 
 func.func @fragment() {
   // expected-error @below {{'memref.alloca' op expected "schedule.fragment" on a primitive that says a scope}}
-  %0 = memref.alloca() {schedule.fragment = "wmma.matrix_a"} : memref<8xf32>
+  %0 = memref.alloca() {schedule.fragment = #schedule.fragment<matrix_a>} : memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @matrix_axis() {
+  // expected-error @below {{'memref.alloca' op expected "schedule.matrix_axis" on a loop (scf.for)}}
+  %0 = memref.alloca() {schedule.matrix_axis = #schedule.matrix_axis<m>} : memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @operand() {
+  // expected-error @below {{'memref.alloca' op expected "schedule.operand" on a load or a store of an element (memref.load, memref.store)}}
+  %0 = memref.alloca() {schedule.operand = #schedule.operand<a>} : memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @rolling_nothing() {
+  // expected-error @below {{expected the name of a stage, got an empty one}}
+  %0 = memref.alloca() {schedule.rolling = #schedule.rolling<of = "">} : memref<8xf32>
   return
 }

@@ -46,3 +46,59 @@ schedule.of @f {
     }
   }
 }
+
+// Of a matmul the loops and accesses say what was proven of them.
+// CHECK-LABEL: func.func @matmul
+// CHECK: memref.load %arg2[%{{.*}}, %{{.*}}] {schedule.operand = #schedule.operand<accumulator>}
+// CHECK: memref.load %arg1[%{{.*}}, %{{.*}}] {schedule.operand = #schedule.operand<b>}
+// CHECK: memref.load %arg0[%{{.*}}, %{{.*}}] {schedule.operand = #schedule.operand<a>}
+// CHECK: memref.store %{{.*}}, %arg2[%{{.*}}, %{{.*}}] {schedule.operand = #schedule.operand<accumulator>}
+// CHECK: {schedule.axis = #schedule.axis<"k" of "C">, schedule.matrix_axis = #schedule.matrix_axis<k>}
+// CHECK: {schedule.axis = #schedule.axis<"n" of "C">, schedule.matrix_axis = #schedule.matrix_axis<n>}
+// CHECK: {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+func.func @matmul(%A: tensor<16x16xf16> {te.name = "A"}, %B: tensor<8x16xf16> {te.name = "B"},
+                  %out: tensor<16x8xf16> {te.name = "C", te.output}) -> tensor<16x8xf16> {
+  %C = te.compute "C" (%i: 16, %j: 8) sum (%k: 16) {
+    %x = te.read %A[%i, %k] : tensor<16x16xf16>
+    %y = te.read %B[%j, %k] : tensor<8x16xf16>
+    %xy = arith.mulf %x, %y : f16
+    te.yield %xy : f16
+  } : tensor<16x8xf16>
+  return %C : tensor<16x8xf16>
+}
+schedule.of @matmul {
+  %C = schedule.stage "C"
+  %i, %j = schedule.axes %C ["i", "j"] : !schedule.axis, !schedule.axis
+  schedule.tensorize %i by "mma_sync" {
+    func.func @describe(%a: tensor<16x16xf16> {te.name = "a"}, %b: tensor<8x16xf16> {te.name = "b"},
+                        %c: tensor<16x8xf16> {te.name = "c", te.output}) -> tensor<16x8xf16> {
+      %0 = te.compute "c" (%m: 16, %n: 8) sum (%k: 16) {
+        %x = te.read %a[%m, %k] : tensor<16x16xf16>
+        %y = te.read %b[%n, %k] : tensor<8x16xf16>
+        %xy = arith.mulf %x, %y : f16
+        te.yield %xy : f16
+      } : tensor<16x8xf16>
+      return %0 : tensor<16x8xf16>
+    }
+    func.func @reset(%a: memref<16x16xf16>, %b: memref<8x16xf16>, %c: memref<16x8xf16>) { return }
+    func.func @update(%a: memref<16x16xf16>, %b: memref<8x16xf16>, %c: memref<16x8xf16>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      %c16 = arith.constant 16 : index
+      scf.for %m = %c0 to %c16 step %c1 {
+        scf.for %n = %c0 to %c8 step %c1 {
+          scf.for %k = %c0 to %c16 step %c1 {
+            %old = memref.load %c[%m, %n] : memref<16x8xf16>
+            %y = memref.load %b[%n, %k] : memref<8x16xf16>
+            %x = memref.load %a[%m, %k] : memref<16x16xf16>
+            %xy = arith.mulf %x, %y : f16
+            %new = arith.addf %old, %xy : f16
+            memref.store %new, %c[%m, %n] : memref<16x8xf16>
+          } {schedule.axis = #schedule.axis<"k">}
+        } {schedule.axis = #schedule.axis<"n">}
+      } {schedule.axis = #schedule.axis<"m">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
+      return
+    }
+  }
+}

@@ -132,3 +132,82 @@ schedule.of @f {
     func.func @body(%a: memref<4xf32>, %o: memref<4xf32>, %b: memref<4xf32>) { return }
   }
 }
+
+// -----
+
+func.func @matmul(%A: tensor<16x16xf16> {te.name = "A"}, %B: tensor<8x16xf16> {te.name = "B"},
+                  %out: tensor<16x8xf16> {te.name = "C", te.output}) -> tensor<16x8xf16> {
+  %C = te.compute "C" (%i: 16, %j: 8) max (%k: 16) {
+    %x = te.read %A[%i, %k] : tensor<16x16xf16>
+    %y = te.read %B[%j, %k] : tensor<8x16xf16>
+    %xy = arith.mulf %x, %y : f16
+    te.yield %xy : f16
+  } : tensor<16x8xf16>
+  return %C : tensor<16x8xf16>
+}
+schedule.of @matmul {
+  %C = schedule.stage "C"
+  %i, %j = schedule.axes %C ["i", "j"] : !schedule.axis, !schedule.axis
+  // expected-error @below {{tensorize of stage 'C' by 'mma_sync': expected a description that is a matmul, as 'update' has loops that a matrix instruction does, got another}}
+  schedule.tensorize %i by "mma_sync" {
+    func.func @describe(%a: tensor<16x16xf16> {te.name = "a"}, %b: tensor<8x16xf16> {te.name = "b"},
+                        %c: tensor<16x8xf16> {te.name = "c", te.output}) -> tensor<16x8xf16> {
+      %0 = te.compute "c" (%m: 16, %n: 8) max (%k: 16) {
+        %x = te.read %a[%m, %k] : tensor<16x16xf16>
+        %y = te.read %b[%n, %k] : tensor<8x16xf16>
+        %xy = arith.mulf %x, %y : f16
+        te.yield %xy : f16
+      } : tensor<16x8xf16>
+      return %0 : tensor<16x8xf16>
+    }
+    func.func @reset(%a: memref<16x16xf16>, %b: memref<8x16xf16>, %c: memref<16x8xf16>) { return }
+    func.func @update(%a: memref<16x16xf16>, %b: memref<8x16xf16>, %c: memref<16x8xf16>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      %c16 = arith.constant 16 : index
+      scf.for %m = %c0 to %c16 step %c1 {
+        scf.for %n = %c0 to %c8 step %c1 {
+          scf.for %k = %c0 to %c16 step %c1 {
+            %old = memref.load %c[%m, %n] : memref<16x8xf16>
+            %y = memref.load %b[%n, %k] : memref<8x16xf16>
+            %x = memref.load %a[%m, %k] : memref<16x16xf16>
+            %xy = arith.mulf %x, %y : f16
+            %new = arith.addf %old, %xy : f16
+            memref.store %new, %c[%m, %n] : memref<16x8xf16>
+          } {schedule.axis = #schedule.axis<"k">}
+        } {schedule.axis = #schedule.axis<"n">}
+      } {schedule.axis = #schedule.axis<"m">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
+      return
+    }
+  }
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32> {te.name = "A"}, %out: tensor<4xf32> {te.name = "B", te.output}) -> tensor<4xf32> {
+  %B = te.compute "B" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    // expected-note @below {{the stage computes this}}
+    %b = arith.addf %a, %a fastmath<contract> : f32
+    te.yield %b : f32
+  } : tensor<4xf32>
+  return %B : tensor<4xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  // expected-error @below {{tensorize of stage 'B' by 'other': expected the same 'arith.addf', as the intrinsic describes, got one with other attributes}}
+  schedule.tensorize %i by "other" {
+    func.func @describe(%a: tensor<4xf32>, %b: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+      %0 = te.compute "b" (%n: 4) {
+        %x = te.read %a[%n] : tensor<4xf32>
+        // expected-note @below {{the intrinsic computes this}}
+        %y = arith.addf %x, %x : f32
+        te.yield %y : f32
+      } : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    func.func @body(%a: memref<4xf32>, %b: memref<4xf32>) { return }
+  }
+}

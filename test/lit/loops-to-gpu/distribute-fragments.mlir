@@ -56,17 +56,17 @@ func.func @product(%A: memref<16x16xf16>, %B: memref<8x16xf16>, %C: memref<16x8x
     scf.for %i = %c0 to %c16 step %c1 {
       scf.for %j = %c0 to %c8 step %c1 {
         scf.for %k = %c0 to %c16 step %c1 {
-          %x = memref.load %a[%i, %k] : memref<16x16xf16, #gpu.address_space<private>>
-          %y = memref.load %b[%j, %k] : memref<8x16xf16, #gpu.address_space<private>>
-          %sum = memref.load %c[%i, %j] : memref<16x8xf32, #gpu.address_space<private>>
+          %x = memref.load %a[%i, %k] {schedule.operand = #schedule.operand<a>} : memref<16x16xf16, #gpu.address_space<private>>
+          %y = memref.load %b[%j, %k] {schedule.operand = #schedule.operand<b>} : memref<8x16xf16, #gpu.address_space<private>>
+          %sum = memref.load %c[%i, %j] {schedule.operand = #schedule.operand<accumulator>} : memref<16x8xf32, #gpu.address_space<private>>
           %wideX = arith.extf %x : f16 to f32
           %wideY = arith.extf %y : f16 to f32
           %product = arith.mulf %wideX, %wideY : f32
           %more = arith.addf %sum, %product : f32
-          memref.store %more, %c[%i, %j] : memref<16x8xf32, #gpu.address_space<private>>
-        }
-      }
-    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
+          memref.store %more, %c[%i, %j] {schedule.operand = #schedule.operand<accumulator>} : memref<16x8xf32, #gpu.address_space<private>>
+        } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+      } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
     scf.for %i = %c0 to %c16 step %c1 {
       scf.for %j = %c0 to %c8 step %c1 {
         %x = memref.load %c[%i, %j] : memref<16x8xf32, #gpu.address_space<private>>

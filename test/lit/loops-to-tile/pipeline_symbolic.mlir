@@ -95,17 +95,17 @@ func.func @f(%A: memref<?x?xbf16> {te.name = "A", te.symbols = ["m", "k"], te.di
               scf.for %n = %c0 to %c64 step %c1 {
                 scf.for %k = %c0 to %c64 step %c1 {
                   %row = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%wg, %m)
-                  %old = memref.load %sum[%m, %n] : memref<64x64xf32, #private>
-                  %x = memref.load %a[%row, %k] : memref<128x64xbf16, #shared>
+                  %old = memref.load %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+                  %x = memref.load %a[%row, %k] {schedule.operand = #schedule.operand<a>} : memref<128x64xbf16, #shared>
                   %xe = arith.extf %x : bf16 to f32
-                  %y = memref.load %b[%n, %k] : memref<64x64xbf16, #shared>
+                  %y = memref.load %b[%n, %k] {schedule.operand = #schedule.operand<b>} : memref<64x64xbf16, #shared>
                   %ye = arith.extf %y : bf16 to f32
                   %xy = arith.mulf %xe, %ye : f32
                   %new = arith.addf %old, %xy : f32
-                  memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
-                }
-              }
-            } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x64>}
+                  memref.store %new, %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+                } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+              } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+            } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
           } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 3>, schedule.specialize = #schedule.specialize<producer = 40, consumer = 232>}
           scf.for %i = %c0 to %c64 step %c1 {
             scf.for %j = %c0 to %c64 step %c1 {

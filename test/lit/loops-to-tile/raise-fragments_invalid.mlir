@@ -48,16 +48,16 @@ func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {
-              %old = memref.load %sum[%m, %n] : memref<64x64xf32, #private>
-              %x = memref.load %q[%m, %k] : memref<64x64xf32, #private>
-              %y = memref.load %c[%k, %n] : memref<16x64xf16, #shared>
+              %old = memref.load %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+              %x = memref.load %q[%m, %k] {schedule.operand = #schedule.operand<a>} : memref<64x64xf32, #private>
+              %y = memref.load %c[%k, %n] {schedule.operand = #schedule.operand<b>} : memref<16x64xf16, #shared>
               %ye = arith.extf %y : f16 to f32
               %xy = arith.mulf %x, %ye : f32
               %new = arith.addf %old, %xy : f32
-              memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
-            }
-          }
-        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+              memref.store %new, %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
       } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
     } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
@@ -114,17 +114,17 @@ func.func @part_of_an_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {
-              %old = memref.load %sum[%m, %n] : memref<64x64xf32, #private>
-              %x = memref.load %q[%m, %k] : memref<64x64xf16, #private>
-              %y = memref.load %c[%k, %n] : memref<16x64xf16, #shared>
+              %old = memref.load %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+              %x = memref.load %q[%m, %k] {schedule.operand = #schedule.operand<a>} : memref<64x64xf16, #private>
+              %y = memref.load %c[%k, %n] {schedule.operand = #schedule.operand<b>} : memref<16x64xf16, #shared>
               %xe = arith.extf %x : f16 to f32
               %ye = arith.extf %y : f16 to f32
               %xy = arith.mulf %xe, %ye : f32
               %new = arith.addf %old, %xy : f32
-              memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
-            }
-          }
-        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+              memref.store %new, %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
       } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
     } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}

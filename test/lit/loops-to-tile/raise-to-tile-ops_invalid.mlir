@@ -116,7 +116,7 @@ func.func @other_loops() {
   scf.for %t = %c0 to %c128 step %c1 {
     scf.for %b = %c0 to %c2 step %c1 {
       scf.for %k = %c0 to %c2 step %c1 {
-        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got none that store}}
+        // expected-error @below {{expected loops and accesses that say what they multiply (schedule.matrix_axis, schedule.operand), as apply-schedule leaves them, got none}}
         scf.for %m = %c0 to %c64 step %c1 {
         } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
       } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
@@ -180,17 +180,17 @@ func.func @steps_of_8(%A: memref<64x128xf16>, %B: memref<64x64xf16>) {
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c8 step %c1 {
-              %old = memref.load %sum[%m, %n] : memref<64x64xf32, #private>
-              %x = memref.load %a[%k, %m] : memref<8x64xf16, #shared>
-              %y = memref.load %c[%k, %n] : memref<8x64xf16, #shared>
+              %old = memref.load %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+              %x = memref.load %a[%k, %m] {schedule.operand = #schedule.operand<a>} : memref<8x64xf16, #shared>
+              %y = memref.load %c[%k, %n] {schedule.operand = #schedule.operand<b>} : memref<8x64xf16, #shared>
               %xe = arith.extf %x : f16 to f32
               %ye = arith.extf %y : f16 to f32
               %xy = arith.mulf %xe, %ye : f32
               %new = arith.addf %old, %xy : f32
-              memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
-            }
-          }
-        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x8>}
+              memref.store %new, %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x8>, schedule.matrix_axis = #schedule.matrix_axis<m>}
       } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
     } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
@@ -329,17 +329,17 @@ func.func @sums_of_nothing(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {
-              %old = memref.load %sum[%m, %n] : memref<64x64xf32, #private>
-              %x = memref.load %a[%k, %m] : memref<16x64xf16, #shared>
-              %y = memref.load %c[%k, %n] : memref<16x64xf16, #shared>
+              %old = memref.load %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+              %x = memref.load %a[%k, %m] {schedule.operand = #schedule.operand<a>} : memref<16x64xf16, #shared>
+              %y = memref.load %c[%k, %n] {schedule.operand = #schedule.operand<b>} : memref<16x64xf16, #shared>
               %xe = arith.extf %x : f16 to f32
               %ye = arith.extf %y : f16 to f32
               %xy = arith.mulf %xe, %ye : f32
               %new = arith.addf %old, %xy : f32
-              memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
-            }
-          }
-        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+              memref.store %new, %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
       } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
     } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}

@@ -59,7 +59,7 @@ func.func @attention(%Q: memref<64x64xbf16>, %K: memref<256x64xbf16>, %V: memref
       %v = tile.load %V[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
       %o1 = tile.matmul %p, %v mn_major into %o : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       scf.yield %o1 : !tile.fragment<64x64xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %nothing = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %nothing) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] {te.stage = "K2"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -72,7 +72,7 @@ func.func @attention(%Q: memref<64x64xbf16>, %K: memref<256x64xbf16>, %V: memref
       }
       %l1 = tile.row_reduce sum %p into %l {te.stage = "L"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %values, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %row: index, %column: index):
       %d = arith.divf %e, %l : f32

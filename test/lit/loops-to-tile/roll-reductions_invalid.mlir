@@ -27,7 +27,7 @@ func.func @no_such_reduction(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "N"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "N">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -67,7 +67,7 @@ func.func @other_tiles(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: ind
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -112,7 +112,7 @@ func.func @between(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index) 
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -156,7 +156,7 @@ func.func @used_otherwise(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: 
         tile.yield %f : f32
       }
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -202,7 +202,7 @@ func.func @not_by_element(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: 
         tile.yield %f : f32
       }
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -247,7 +247,7 @@ func.func @further_maps(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: in
       }
       %l1 = tile.row_reduce sum %r into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -287,7 +287,7 @@ func.func @maximum(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index) 
       }
       %l1 = tile.row_reduce max %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -327,7 +327,7 @@ func.func @no_repair(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "M">}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32

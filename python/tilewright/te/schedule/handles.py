@@ -81,7 +81,8 @@ def _scope(scope: str) -> ir.Attribute:
 def _noted(op: ir.OpView, scope: str) -> ir.OpView:
     """What kind of fragment TVM's word names, for those who read the schedule."""
     if scope.startswith("wmma."):
-        op.operation.attributes["schedule.fragment"] = ir.StringAttr.get(scope)
+        text = f"#schedule.fragment<{scope.removeprefix('wmma.')}>"
+        op.operation.attributes["schedule.fragment"] = ir.Attribute.parse(text)
     return op
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from mlir import ir
 
+from ...ir.attributes import parameters
 from ...ir.diagnostics import describe
 from ..program import unique_name
 
@@ -167,8 +168,8 @@ def _value(attribute: ir.Attribute) -> Any:
         return True
     if isinstance(attribute, ir.DenseI64ArrayAttr):
         return list(attribute)
-    found = re.fullmatch(r"#schedule\.\w+<([\w.]+)>", str(attribute))  # the dialect's enums
-    return found[1] if found else str(attribute)
+    given = parameters(attribute)  # of an enum its case alone
+    return next(iter(given.values())) if len(given) == 1 else str(attribute)
 
 
 def identifiers(names: Iterable[str], taken: Sequence[str] = ("s", "te")) -> dict[str, str]:

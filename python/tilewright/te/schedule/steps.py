@@ -53,7 +53,7 @@ class Step:
 
 def _scope(options: Mapping[str, Any]) -> str:
     """The memory as the schedule was told: a fragment's is TVM's word for it."""
-    return options.get("schedule.fragment", options["scope"])
+    return f"wmma.{options['schedule.fragment']}" if "schedule.fragment" in options else options["scope"]
 
 
 def _source(value: Any) -> str:
