@@ -2,8 +2,11 @@
 #include "dialects/TE/TE.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilewright::te;
@@ -33,8 +36,35 @@ void ReadOp::print(OpAsmPrinter &p) {
   p << " : " << getTensor().getType();
 }
 
+/// The values of an axis, from the first to the last, at which something happens.
+using AxisRange = std::pair<int64_t, int64_t>;
+
+/// The steps of a scan at which `read` happens, if it stands in one of the two regions of an `scf.if` on the number of
+/// the step, and in nothing else. Of another compute, and for reads that happen everywhere, all values of the first
+/// axis.
+static std::optional<AxisRange> getSteps(ReadOp read, ComputeOp compute) {
+  ArrayRef<int64_t> extents = compute.getStaticExtents();
+  AxisRange all(0, extents.empty() || ShapedType::isDynamic(extents[0]) ? 0 : extents[0] - 1);
+  if (read->getParentOp() == compute)
+    return all;
+  auto choice = dyn_cast<scf::IfOp>(read->getParentOp());
+  if (!choice || choice->getParentOp() != compute || !compute.getScan() || ShapedType::isDynamic(extents[0]))
+    return std::nullopt;
+  auto compare = choice.getCondition().getDefiningOp<arith::CmpIOp>();
+  APInt begin;
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt ||
+      compare.getLhs() != compute.getBody().getArgument(0) || !matchPattern(compare.getRhs(), m_ConstantInt(&begin)))
+    return std::nullopt;
+  int64_t first = begin.getSExtValue();
+  if (read->getParentRegion() == &choice.getThenRegion())
+    return AxisRange(0, std::min(first - 1, all.second));
+  return AxisRange(std::max<int64_t>(first, 0), all.second);
+}
+
 /// The least and greatest value of `expr` over the box of the axes, where it is a constant plus multiples of axes.
-static std::optional<std::pair<int64_t, int64_t>> getBounds(AffineExpr expr, ValueRange operands, ComputeOp compute) {
+/// `steps` are the values of the first axis.
+static std::optional<std::pair<int64_t, int64_t>> getBounds(AffineExpr expr, ValueRange operands, ComputeOp compute,
+                                                            AxisRange steps) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return std::make_pair(constant.getValue(), constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
@@ -44,12 +74,13 @@ static std::optional<std::pair<int64_t, int64_t>> getBounds(AffineExpr expr, Val
     int64_t extent = compute.getStaticExtents()[arg.getArgNumber()];
     if (ShapedType::isDynamic(extent))
       return std::nullopt;
-    return std::make_pair(int64_t(0), extent - 1);
+    return arg.getArgNumber() == 0 ? steps : AxisRange(0, extent - 1);
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary || (expr.getKind() != AffineExprKind::Add && expr.getKind() != AffineExprKind::Mul))
     return std::nullopt;
-  auto lhs = getBounds(binary.getLHS(), operands, compute), rhs = getBounds(binary.getRHS(), operands, compute);
+  auto lhs = getBounds(binary.getLHS(), operands, compute, steps);
+  auto rhs = getBounds(binary.getRHS(), operands, compute, steps);
   if (!lhs || !rhs)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Add)
@@ -74,12 +105,14 @@ LogicalResult ReadOp::verify() {
     return emitOpError("expected to stand inside te.compute");
   if (compute.getBody().isAncestor(getTensor().getParentRegion()))
     return emitOpError("expected to read a tensor that stands outside of the te.compute");
-  // Only reads that happen at every point of the axes can be proven wrong, and only where there is a point.
+  // Only reads that happen at every point of the axes, or of a scan's steps, can be proven wrong, and only where there
+  // is a point.
   bool isEmpty = llvm::is_contained(compute.getStaticExtents(), 0);
-  if ((*this)->getParentOp() != compute || map.getNumSymbols() != 0 || isEmpty)
+  std::optional<AxisRange> steps = getSteps(*this, compute);
+  if (!steps || steps->first > steps->second || map.getNumSymbols() != 0 || isEmpty)
     return success();
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
-    auto bounds = getBounds(expr, getIndices(), compute);
+    auto bounds = getBounds(expr, getIndices(), compute, *steps);
     int64_t size = type.getDimSize(d);
     if (!bounds || (bounds->first >= 0 && (ShapedType::isDynamic(size) || bounds->second < size)))
       continue;

@@ -536,7 +536,7 @@ def literal(value: object, like: Expr | None, source: Source) -> Expr:
     return constant(value, like._dtype, source)
 
 
-def whole(value: object) -> object:
+def whole(value: Any) -> Any:
     """The number that a constant of an integer type is; anything else itself."""
     return int(value.value) if isinstance(value, Const) and value._dtype.is_integer else value
 

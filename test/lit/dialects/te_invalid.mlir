@@ -158,6 +158,47 @@ func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// The steps of a scan from the second on.
+func.func @f(%A: tensor<1x4xf32>) -> tensor<3x4xf32> {
+  %s = te.state "s" of "S" : tensor<3x4xf32>
+  %S = te.compute "S" scan (%t: 3, %i: 4) {
+    %c1 = arith.constant 1 : index
+    %0 = arith.cmpi slt, %t, %c1 : index
+    %1 = scf.if %0 -> (f32) {
+      %2 = te.read %A[%t, %i] : tensor<1x4xf32>
+      scf.yield %2 : f32
+    } else {
+      // expected-error @+1 {{'te.read' op index 1 leaves the tensor: expected 0 to 3, got 1 to 4}}
+      %2 = te.read %s[%t - 1, %i + 1] : tensor<3x4xf32>
+      scf.yield %2 : f32
+    }
+    te.yield %1 : f32
+  } : tensor<3x4xf32>
+  return %S : tensor<3x4xf32>
+}
+
+// -----
+
+// Its first steps.
+func.func @f(%A: tensor<1x4xf32>) -> tensor<3x4xf32> {
+  %S = te.compute "S" scan (%t: 3, %i: 4) {
+    %c2 = arith.constant 2 : index
+    %0 = arith.cmpi slt, %t, %c2 : index
+    %1 = scf.if %0 -> (f32) {
+      // expected-error @+1 {{'te.read' op index 0 leaves the tensor: expected 0 to 0, got 0 to 1}}
+      %2 = te.read %A[%t, %i] : tensor<1x4xf32>
+      scf.yield %2 : f32
+    } else {
+      %2 = te.previous 0 by 1 : f32
+      scf.yield %2 : f32
+    }
+    te.yield %1 : f32
+  } : tensor<3x4xf32>
+  return %S : tensor<3x4xf32>
+}
+
+// -----
+
 func.func @f(%A: tensor<?xf32>) -> tensor<4xf32> {
   %C = te.compute "C" (%i: 4) {
     // expected-error @+1 {{'te.read' op index 0 leaves the tensor: expected 0 to its extent, got -2 to 1}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 
 import numpy as np
@@ -512,3 +513,32 @@ def test_wrong_places_of_the_stages_of_a_scan() -> None:
     assert refused(after) == (
         "reverse_compute_at: expected a stage that is in the steps of no scan, got stage 'half' in those of 'S'"
     )
+
+
+@pytest.mark.parametrize(("shift", "got"), [(-1, "-1 to 14"), (1, "1 to 16"), (-20, "-20 to -5")])
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_a_step_reads_what_there_is(target: str, shift: int, got: str) -> None:
+    """The reads of an update stand behind the choice of the first step, and are checked as others are."""
+    m, n = 8, 16
+    X = te.placeholder((m, n), name="X")
+    state = te.placeholder((m, n), name="state")
+    init = te.compute((1, n), lambda _, i: X[0, i], name="init")
+    update = te.compute((m, n), lambda t, i: state[t - 1, i + shift] + X[t, i], name="update")
+    S = te.scan(init, update, state, name="S")
+    with pytest.raises(tw.CompileError) as raised:
+        tw.build(te.create_schedule(S.op), [X, S], target)
+    assert str(raised.value).endswith(f"error: read: index 1 leaves the tensor: expected 0 to 15, got {got}")
+    assert pathlib.Path(__file__).name in str(raised.value)
+
+
+def test_a_step_reads_the_rows_of_inputs_that_it_has() -> None:
+    """Row t - 1 of an input that has none for the first step, as LSTMs have it."""
+    m, n = 8, 16
+    X = te.placeholder((m - 1, n), name="X")
+    state = te.placeholder((m, n), name="state")
+    init = te.compute((1, n), lambda _, i: te.const(0.0), name="init")
+    update = te.compute((m, n), lambda t, i: state[t - 1, i] + X[t - 1, i], name="update")
+    S = te.scan(init, update, state, inputs=[X], name="S")
+    x, out = np.arange((m - 1) * n, dtype="float32").reshape(m - 1, n), np.empty((m, n), "float32")
+    tw.build(te.create_schedule(S.op), [X, S], "cpu")(x, out)
+    np.testing.assert_array_equal(out, np.vstack([np.zeros((1, n)), x.cumsum(0)]))
