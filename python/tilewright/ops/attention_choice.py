@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,9 @@ _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 _BYTES_A_SCORE = 24
 # What is reached of the peak by a block that has an SM for itself.
 _EFFICIENCY = 0.5
+# One SM that others leave alone reads as fast as so many that do not.
+_BANDWIDTHS = 2
+_MOST_STAGES = 4
 _MORE_KERNELS, _LAUNCH = 3, 3e-6  # seconds each
 
 
@@ -34,10 +38,15 @@ def tiles_for(
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
+    Where there are few queries, the keys are split into `parts`, which a second kernel merges.
+
     >>> from tilewright.devices import current
     >>> one = Operand((2, 16, 4096, 128), "bfloat16")
     >>> tiles_for(one, one, one, one.shape, None, current())
     {'tile': (128, 128)}
+    >>> tiles_for(Operand((1, 32, 1, 128), "float16"), *[Operand((1, 8, 8192, 128), "float16")] * 2, (1, 32, 1, 128),
+    ...           None, current())
+    {'tile': (64, 128), 'parts': 16, 'stages': 2}
     >>> odd = Operand((2, 16, 4096, 36), "bfloat16")
     >>> tiles_for(odd, odd, odd, odd.shape, None, current()) is None
     True
@@ -52,19 +61,36 @@ def tiles_for(
         return None
     queries, keys, width, wide = shape[-2], k.shape[-2], q.shape[-1], shape[-1]
     heads = math.prod(shape[:-2])
-    fitting = {}
-    for rows, columns in _TILES:
-        if not takes((rows, columns), width, wide, gpu.shared_bytes_per_block, gpu.registers_per_thread):
-            continue
+    shared = max(one.shape[-3] for one in (k, v)) if len(shape) > 2 else 1
+    packed = shape[-3] // shared if len(shape) > 2 and queries == 1 else 1
+    of_sm = gpu.bandwidth / gpu.sms * _BANDWIDTHS
+    key_seconds = heads // packed * keys * (width + wide) * 2 / gpu.bandwidth
+    fitting: dict[tuple[int, int, int, int], float] = {}
+    for (rows, columns), is_split in itertools.product(_TILES, (False, True)):
         if rows >= queries + 64 or columns >= keys + 64:
             continue
-        blocks = heads * math.ceil(queries / rows)
-        work = 2.0 * rows * math.ceil(keys / columns) * columns * (width + wide)
-        fitting[rows, columns] = math.ceil(blocks / gpu.sms) * work / (gpu.sm_peak("wgmma", q.dtype) * _EFFICIENCY)
+        own_heads, own_rows = (heads // packed, max(queries, packed)) if is_split else (heads, queries)
+        blocks = own_heads * math.ceil(own_rows / rows)
+        parts = min(gpu.sms // blocks, math.ceil(keys / columns / 2)) if is_split else 1
+        deep = [
+            stages
+            for stages in ((_MOST_STAGES, 2) if is_split else (2,))
+            if takes(
+                (rows, columns), width, wide, gpu.shared_bytes_per_block, gpu.registers_per_thread, stages,
+                is_split=is_split,
+            )
+        ]  # fmt: skip
+        if not deep or is_split and parts < 2:
+            continue
+        own_keys = math.ceil(keys / columns / parts) * columns
+        work = 2.0 * rows * own_keys * (width + wide) / (gpu.sm_peak("wgmma", q.dtype) * _EFFICIENCY)
+        seconds = math.ceil(blocks * parts / gpu.sms) * max(work, own_keys * (width + wide) * 2 / of_sm)
+        fitting[rows, columns, parts, deep[0]] = max(seconds, key_seconds) + (_LAUNCH if is_split else 0)
     if not fitting:
         return None
-    tile = min(fitting, key=lambda one: fitting[one])
-    general = heads * queries * keys * _BYTES_A_SCORE / gpu.bandwidth
-    if fitting[tile] > general + _MORE_KERNELS * _LAUNCH:
+    best = min(fitting, key=lambda one: fitting[one])
+    general = heads * queries * keys * _BYTES_A_SCORE / gpu.bandwidth + key_seconds
+    if fitting[best] > general + _MORE_KERNELS * _LAUNCH:
         return None
-    return {"tile": tile}
+    rows, columns, parts, stages = best
+    return {"tile": (rows, columns), **({"parts": parts, "stages": stages} if parts > 1 else {})}

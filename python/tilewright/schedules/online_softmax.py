@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import math
 from dataclasses import dataclass, field
-from math import gcd, log2
 from typing import Any
 
 from ..dtypes import item_bytes
@@ -19,6 +19,7 @@ from ..te import (
     create_schedule,
     exp2,
     if_then_else,
+    log2,
     max,
     min,
     reduce_axis,
@@ -27,12 +28,13 @@ from ..te import (
     thread_axis,
 )
 from ..te.schedule import Schedule
-from .scores import heads_of, of_head, score
+from .key_parts import KeyParts, merged, schedule_merge
+from .scores import score
 
 __all__ = ["attention_of", "takes"]
 
 _ROWS, _SPAN, _WIDTHS = 64, 128, 32
-_LOG2_E = log2(2.718281828459045)
+_LOG2_E = math.log2(2.718281828459045)
 # Of a row that is masked away whole the maximum counts as this, so that its exponentials are 0. No score is less.
 _LEAST = -1e30
 _OTHER_REGISTERS = 64
@@ -42,7 +44,10 @@ def _whole(extent: int, factor: int) -> int:
     return -(-extent // factor) * factor
 
 
-def takes(tile: tuple[int, int], width: int, wide: int, shared_bytes: int, registers: int, stages: int = 2) -> bool:
+def takes(
+    tile: tuple[int, int], width: int, wide: int, shared_bytes: int, registers: int, stages: int = 2,
+    *, is_split: bool = False,
+) -> bool:  # fmt: skip
     """Whether tiles of heads of `width`, and of values of `wide`, fit a block's shared memory and a thread's registers.
 
     The registers hold the accumulators and the weights.
@@ -51,11 +56,11 @@ def takes(tile: tuple[int, int], width: int, wide: int, shared_bytes: int, regis
     (True, False)
     """
     rows, columns = tile
-    depth, results = _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
+    depth, results = _whole(width, _WIDTHS), _whole(wide, _WIDTHS) + (_WIDTHS if is_split else 0)
     if builtins.max(depth, results, columns) > 256:
         return False
-    # A step's tiles are those of Q, K and V.
-    elements = stages * (rows * depth + columns * (depth + results)) + rows * results
+    # Tiles of 16 bits of Q, K and V, and what is stored: parts in float32.
+    elements = rows * depth + stages * columns * (depth + results) + rows * results * (2 if is_split else 1)
     # Of a warpgroup's 64 rows each thread has half a column: scores, their weights in 16 bits, results.
     held = columns // 2 + columns // 4 + results // 2
     return 2 * elements + 1024 <= shared_bytes and held <= registers - _OTHER_REGISTERS
@@ -88,6 +93,7 @@ def attention_of(
     tile: tuple[int, int] = (128, 128),
     stages: int = 2,
     registers: tuple[int, int] | None = None,
+    parts: int = 1,
 ) -> tuple[Schedule, list[Tensor]]:
     """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
 
@@ -95,14 +101,20 @@ def attention_of(
     the tiles: TMA fills in zeros, and scores of keys that are not there are masked away. Query i sees the keys from
     i + `offset` - `before` to i + `offset` + `behind`. A `mask` of bools is true where a key is seen; one of floats is
     added to the scores. A `softcap` c makes scores c tanh(score / c). A row that sees no key is 0.
+
+    With `parts`, the keys are split among so many times as many blocks, for few queries. A second kernel merges what
+    the parts come to. One query of several heads that share keys is one tile of these heads.
     """
     rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], K.shape[-2], V.shape[-1]]
     dtype, (queries, width, keys, wide) = Q.dtype, extents
     scale = float(width**-0.5) if scale is None else scale
-    made = _Stages(heads_of(Q, K, V), _whole(queries, rows), _whole(keys, columns))
+    places = KeyParts.of(Q, K, V, columns, parts)
+    made = _Stages(places.heads, _whole(places.rows, rows), _whole(places.keys, columns))
     heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
-    shape = (*heads, made.rows, made.keys)
+    if places.is_split:
+        results += _WIDTHS  # the first of these columns is the logarithm of the sum of exponentials
+    shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
     # Exponentials are those of two, with one multiplication, where nothing comes between scale and softmax.
     is_plain = softcap is None and (mask is None or mask.dtype == "bool") and scale > 0
     factor = scale * _LOG2_E if is_plain else _LOG2_E
@@ -112,8 +124,9 @@ def attention_of(
 
         def element(*at: Expr) -> Expr:
             *outer, row, column = at
-            there = [place < own for place, own, all_ in zip(at[-2:], x.shape[-2:], extents, strict=True) if own < all_]
-            value = of_head(x, outer, row, column, heads=heads)
+            value, place, bound = places.element(x, outer, row, column, of_keys=x is not Q)
+            ends = [(place, bound, places.end(x is not Q, extents[0])), (column, x.shape[-1], extents[1])]
+            there = [index < own for index, own, all_ in ends if own < all_]
             return if_then_else(all(*there), value, const(0, x.dtype)) if there else value
 
         return compute((*heads, *extents), element, name=name)
@@ -135,24 +148,28 @@ def attention_of(
 
         def element(*at: Expr) -> Expr:
             *outer, i, j = at
+            (head, query_), key_ = places.head(outer, i), places.key(outer, j)
             own = None
             if mask is not None:
-                ends = [min(place, extent - 1) for place, extent in ((i, queries), (j, keys))]
-                places = [*outer, *ends][len(at) - mask.ndim :]
-                own = mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, places, strict=True)))
+                if places.packed > 1:
+                    head[-1] = min(head[-1], places.all_heads[-1] - 1)
+                ends = [min(place, extent - 1) for place, extent in ((query_, queries), (key_, keys))]
+                own_places = [*head, *ends][len(head) + 2 - mask.ndim :]
+                own = mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, own_places, strict=True)))
             value = score(
-                raw(*at), i, j, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
+                raw(*at), query_, key_, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
                 offset=offset, softcap=softcap,
             )  # fmt: skip
-            return value if keys == made.keys else select(j < keys, value, const(float("-inf"), "float32"))
+            return value if keys == all_keys else select(key_ < keys, value, const(float("-inf"), "float32"))
 
-        is_masked = not is_plain or mask is not None or before is not None or behind is not None or keys < made.keys
+        is_masked = not is_plain or mask is not None or before is not None or behind is not None or keys < all_keys
         made.masked.append(compute(shape, element, name=f"{name}.masked") if is_masked else None)
         last = made.masked[-1]
         return raw if last is None else last
 
     # Whether each row of a query sees a key: the last that it may see is there, and no other mask.
     sees = keys > 0 and mask is None and before is None and (behind is None or offset + behind >= 0)
+    sees = sees and (behind is None or not places.is_split)
 
     def weight(S: Tensor, *at: Expr) -> Expr:
         largest = M(*at[:-1])
@@ -177,12 +194,23 @@ def attention_of(
         total = L(*at[:-1])
         if not sees:
             total = select(total == 0.0, const(1, "float32"), total)
-        return (W(*at) * (1 / total)).astype(dtype)
+        value = W(*at) * (1 / total)
+        if not places.is_split:
+            return value.astype(dtype)
+        largest = M(*at[:-1])
+        return select(at[-1] < wide, value, (largest if sees else max(largest, _LEAST)) * factor + log2(L(*at[:-1])))
 
     stored = compute(W.shape, result, name="O.shared")
-    O = compute((*heads, queries, wide), lambda *at: stored(*at), name="O")  # noqa: E741
+    last = compute(
+        (*heads, places.rows, results if places.is_split else wide),
+        lambda *at: stored(*at),
+        name="O.parts" if places.is_split else "O",
+    )
+    O, merging = merged(last, places, queries, wide, dtype) if places.is_split else (last, [])  # noqa: E741
     s = create_schedule(O.op)
-    _schedule(s, made, (M, L, P, W, stored, O), axes, tile, stages, registers)
+    _schedule(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers, places.is_split)
+    if merging:
+        schedule_merge(s, O, merging)
     return s, [Q, K, V, *([] if mask is None else [mask]), O]
 
 
@@ -194,10 +222,11 @@ def _schedule(
     tile: tuple[int, int],
     stages: int,
     registers: tuple[int, int] | None,
+    is_split: bool,
 ) -> None:
     M, L, P, W, stored, O = stages_of  # noqa: E741
     rows, columns = tile
-    dtype = O.dtype
+    dtype = made.queries[0].dtype
     widths: list[Any] = [made.queries[0].shape[-1], W.shape[-1]]
     depth, results = widths
     warpgroups = rows // _ROWS
@@ -205,10 +234,14 @@ def _schedule(
         registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
 
     def copied(stage: Tensor, columns: Any) -> None:
-        s[stage].copy_by("tma", swizzle=gcd(columns * item_bytes(dtype), _SPAN))
+        s[stage].copy_by("tma", swizzle=math.gcd(columns * item_bytes(stage.dtype), _SPAN))
 
     *outer, i, c = s[O].op.axis
     block, i = s[O].split(i, factor=rows)
+    if is_split:
+        s[O].reorder(*outer, block, i, c)
+        *outer, part = outer
+        block = s[O].fuse(part, block)
     whole, c = s[O].split(c, factor=results)
     s[O].reorder(*outer, block, i, whole, c)
     for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):

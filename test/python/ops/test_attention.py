@@ -195,3 +195,16 @@ def test_one_kernel_of_warpgroups(options: dict[str, Any]) -> None:
     exact, magnitude = expected(q, k, v, enable_gqa=True, **options)
     testing.assert_within(got, exact, 2.0**-11 * (magnitude + np.abs(exact)) + 2.0**-18)
     assert got.strides == q.strides
+
+
+@pytest.mark.parametrize("lead", [(), (1,)])
+def test_keys_of_one_query_are_split(lead: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    q = rng.standard_normal((*lead, 8, 1, 64)).astype("float16")
+    k, v = rng.standard_normal((2, *lead, 2, 900, 64)).astype("float16")
+    options: dict[str, Any] = {"enable_gqa": True, "is_causal": True, "offset": 800}
+    s, _ = ops.attention.schedule(q, k, v, target="sim -device=H200", **options)
+    assert "O.parts" in str(s)
+    got = ops.attention(q, k, v, target="sim -device=H200", **options)
+    exact, magnitude = expected(q, k, v, **options)
+    testing.assert_within(got, exact, 2.0**-11 * (magnitude + np.abs(exact)) + 2.0**-18)

@@ -1,0 +1,118 @@
+"""Attention of few queries: which block computes which part of the keys, and how the parts are merged."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..te import Expr, Tensor, compute, exp2, max, reduce_axis, select, sum, thread_axis
+from ..te.schedule import Schedule
+from .scores import heads_of, of_head
+
+__all__ = ["KeyParts", "merged", "schedule_merge"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyParts:
+    """What one tile of rows is, and one of keys, where keys are split and heads are packed."""
+
+    all_heads: list[Any]
+    heads: list[Any]  # of the stages: the part of the keys is the last
+    rows: Any  # queries, or heads that share keys
+    keys: Any  # of a part
+    is_split: bool
+    packed: int  # heads of one query that are rows of one tile; 1 where rows are queries
+
+    @classmethod
+    def of(cls, q: Tensor, k: Tensor, v: Tensor, columns: int, parts: int) -> KeyParts:
+        heads, queries, keys = heads_of(q, k, v), q.shape[-2], k.shape[-2]
+        if parts == 1:
+            return cls(heads, heads, queries, keys, False, 1)
+        shared = [one.shape[-3] for one in (k, v)] if heads else [1]
+        packed = heads[-1] // builtins.max(shared) if heads and queries == 1 else 1
+        own = -(-keys // (parts * columns)) * columns
+        outer = [*heads[:-1], heads[-1] // packed] if heads else []
+        return cls(heads, [*outer, -(-keys // own)], queries if packed == 1 else packed, own, True, packed)
+
+    def head(self, outer: Sequence[Any], row: Any) -> tuple[list[Any], Any]:
+        """The head, and the query, of a row of a tile."""
+        places = list(outer[:-1] if self.is_split else outer)
+        if self.packed == 1:
+            return places, row
+        return [*places[:-1], places[-1] * self.packed + row], 0
+
+    def key(self, outer: Sequence[Any], place: Any) -> Any:
+        """The number of a key among all."""
+        return outer[-1] * self.keys + place if self.is_split else place
+
+    def end(self, of_keys: bool, extent: Any) -> Any:
+        """One more than the last index of tiles of so many rows in all: of keys, or of what rows of queries read."""
+        if of_keys:
+            return self.heads[-1] * self.keys if self.is_split else extent
+        return extent if self.packed == 1 else self.all_heads[-1] - self.packed + extent
+
+    def element(
+        self, x: Tensor, outer: Sequence[Any], row: Any, column: Any, *, of_keys: bool
+    ) -> tuple[Expr, Any, Any]:
+        """An element of keys and values or of queries, the index that says whether it is there, and its bound."""
+        if of_keys:
+            place = self.key(outer, row)
+            heads, _ = self.head(outer, 0)
+            return of_head(x, heads, place, column, heads=self.all_heads), place, x.shape[-2]
+        heads, query = self.head(outer, row)
+        value = of_head(x, heads, query, column, heads=self.all_heads)
+        return (value, query, x.shape[-2]) if self.packed == 1 else (value, heads[-1], x.shape[-3])
+
+
+def merged(partial: Tensor, parts: KeyParts, queries: Any, wide: int, dtype: str) -> tuple[Tensor, list[Tensor]]:
+    """The result of what the parts come to, and the stages before it.
+
+    A row of a part has its values, and behind them the logarithm, by 2, of its sum of exponentials.
+    """
+    count = parts.heads[-1]
+
+    def at(places: Sequence[Any], part: Any, column: Any) -> Expr:
+        *outer, row = places
+        if parts.packed > 1:
+            outer, row = [*outer[:-1], outer[-1] // parts.packed], outer[-1] % parts.packed
+        return partial(*outer, part, row, column)
+
+    shape = (*parts.all_heads, queries)
+    axes = [reduce_axis((0, count), name=name) for name in ("pm", "pl", "po")]
+    M = compute(shape, lambda *row: max(at(row, axes[0], wide), axis=axes[0]), name="M.parts")
+
+    def finite(row: Sequence[Any]) -> Expr:
+        """Of a row that sees no key the largest logarithm is minus infinity."""
+        return max(M(*row), float(np.finfo("float32").min))
+
+    L = compute(shape, lambda *row: sum(exp2(at(row, axes[1], wide) - finite(row)), axis=axes[1]), name="L.parts")
+    W = compute(
+        (*shape, wide),
+        lambda *place: sum(
+            exp2(at(place[:-1], axes[2], wide) - finite(place[:-1])) * at(place[:-1], axes[2], place[-1]), axis=axes[2]
+        ),
+        name="W.parts",
+    )
+
+    def result(*place: Expr) -> Expr:
+        total = L(*place[:-1])
+        return select(total == 0.0, 0.0, W(*place) / total).astype(dtype)
+
+    return compute((*shape, wide), result, name="O"), [M, L, W]
+
+
+def schedule_merge(s: Schedule, result: Tensor, stages: Sequence[Tensor]) -> None:
+    """One block for each row, one thread for each value."""
+    *rows, column = s[result].op.axis
+    row = rows[0]
+    for other in rows[1:]:
+        row = s[result].fuse(row, other)
+    s[result].bind(row, thread_axis("blockIdx.x"))
+    s[result].bind(column, thread_axis("threadIdx.x"))
+    for stage in stages:
+        s[stage].set_scope("local")
+        s[stage].compute_at(s[result], column)
