@@ -93,7 +93,10 @@ def test_builds_and_models_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch)
     with GraphBuilder("model", [("x", TensorType((4,), "float32"))]) as b:
         graph = b.finish([("y", b.op("softmax", b.inputs["x"], axis=0))])
     tw.compile(graph, target="cpu")
-    assert shown == [("compiling model", 0, 1, "groups", "softmax")]
+    assert shown == [
+        ("scheduling the model", 0, 1, "groups", "softmax"),
+        ("compiling model", 0, 1, "groups", "softmax"),
+    ]
 
 
 SLOW = textwrap.dedent(
@@ -123,9 +126,10 @@ def run(script: str, stderr: int) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
-def test_simulator_says_how_many_blocks_are_done() -> None:
+def shown_by(script: str) -> tuple[str, str]:
+    """What a script writes to a terminal, and what it prints."""
     ours, theirs = pty.openpty()
-    process = run(SLOW, theirs)
+    process = run(script, theirs)
     os.close(theirs)
     shown = b""
     begin = time.monotonic()
@@ -137,11 +141,129 @@ def test_simulator_says_how_many_blocks_are_done() -> None:
         if not part:
             break
         shown += part
-    assert process.wait(120) == 0
-    seconds = float(process.stdout.read())  # type: ignore[union-attr]
+    assert process.wait(120) == 0, shown.decode()
     os.close(ours)
-    text = shown.decode()
-    if seconds < 1.5:
+    return shown.decode(), process.stdout.read()  # type: ignore[union-attr]
+
+
+def test_simulator_says_how_many_blocks_are_done() -> None:
+    text, printed = shown_by(SLOW)
+    if float(printed) < 1.5:
         pytest.skip("this machine simulates it in less than a second")
     assert "of 1024 blocks, 0:0" in text and "\r\x1b[2Ksimulating " in text
     assert text.endswith("\r\x1b[2K")
+
+
+PREPARED = textwrap.dedent(
+    """
+    import sys, time
+    import numpy as np
+    import tilewright as tw
+    from tilewright import te
+    from tilewright.graph import Group, GraphBuilder, TensorType
+    from tilewright.compiler.pipeline import Lowering
+
+    def slow(owner, name):
+        was = getattr(owner, name)
+        def slower(*arguments, **named):
+            time.sleep(1.6)     # as long as a large program may take
+            return was(*arguments, **named)
+        setattr(owner, name, slower)
+
+    def graph():
+        with GraphBuilder("net", [("x", TensorType((4,), "float32"))]) as b:
+            return b.finish([("y", b.op("softmax", b.inputs["x"], axis=0))])
+
+    def add():
+        A = te.placeholder((64,), name="A")
+        B = te.compute((64,), lambda i: A[i] + 1, name="B")
+        return tw.build(tw.auto_schedule(B, "cpu"), [A, B], "cpu", "add", cache=False)
+    """
+)
+
+# What is made slow, what is done, and what the line then says. Each step is one long part, without a count in between.
+STEPS = {
+    "build": (
+        "import tilewright.compiler.pipeline as p; slow(p, 'run_passes'); add()",
+        "compiling add",
+    ),
+    "model": ("slow(Group, 'compile'); tw.compile(graph(), target='cpu')", "compiling net"),
+    "passes of a model": (
+        "import tilewright.graph.compile as c; slow(c, 'run_passes'); tw.compile(graph(), target='cpu')",
+        "optimising net",
+    ),
+    "schedules of a model": (
+        "import tilewright.graph.groups as g; slow(g, '_read_group'); tw.compile(graph(), target='cpu')",
+        "scheduling the model",
+    ),
+    "onnx": (
+        "import onnx, tilewright.onnx.importer as o; slow(o, 'initializers_of')\n"
+        "x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, (3,)) for name in 'xy')\n"
+        "node = onnx.helper.make_node('Relu', ['x'], ['y'])\n"
+        "tw.compile(onnx.helper.make_model(onnx.helper.make_graph([node], 'g', [x], [y])), target='cpu')",
+        "reading the model",
+    ),
+    "torch": (
+        "import torch, tilewright.torch.importer as t; slow(t, '_of_program')\n"
+        "tw.compile(torch.nn.ReLU(), (torch.ones(3),), target='cpu')",
+        "reading the model",
+    ),
+    "verify": (
+        "import tilewright.graph.model as m; slow(m, 'checked')\n"
+        "tw.compile(graph(), target='cpu').verify(np.ones(4, 'float32'))",
+        "verifying net",
+    ),
+    "profile": (
+        "import tilewright.graph.model as m; slow(m, 'time_evaluator')\n"
+        "tw.compile(graph(), target='cpu').profile(np.ones(4, 'float32'))",
+        "timing net",
+    ),
+    "export_library": (
+        "import tempfile, tilewright.aot.library as a; slow(a, 'link_library')\n"
+        "tw.export_library([add()], tempfile.mkdtemp() + '/kernels.so')",
+        "exporting kernels.so",
+    ),
+    "export of a model": (
+        "import tempfile, tilewright.graph.export as e; slow(e, 'link_library')\n"
+        "tw.compile(graph(), target='cpu').export(tempfile.mkdtemp() + '/model.so')",
+        "exporting model.so",
+    ),
+    "bisect": (
+        "import sys, tilewright.bisection.bisect; slow(sys.modules['tilewright.bisection.bisect'], 'Search')\n"
+        "A = te.placeholder((4,), name='A')\n"
+        "B = te.compute((4,), lambda i: A[i] + 1, name='B')\n"
+        "tw.testing.bisect(te.create_schedule(B.op), [A, B], target='cpu')",
+        "bisecting",
+    ),
+    "view": (
+        "import tempfile, tilewright.viewer.data as d; slow(d, 'number_stages')\n"
+        "add().view(tempfile.mkdtemp() + '/page.html')",
+        "viewing add",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_terminal_shows_what_takes_long(name: str) -> None:
+    work, line = STEPS[name]
+    text, _ = shown_by(PREPARED + work)
+    assert f"\r\x1b[2K{line}" in text, text
+    assert text.endswith("\r\x1b[2K")
+
+
+def test_a_pipe_shows_nothing() -> None:
+    process = run(PREPARED + STEPS["model"][0], subprocess.PIPE)
+    _, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (0, "")
+
+
+def test_a_line_that_nobody_has_any_more_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    line = progress.Progress("forgotten")
+    del line
+    time.sleep(1.3)
+    assert terminal.getvalue() == ""
+    with progress.progress("alone"):
+        time.sleep(1.3)
+    assert terminal.getvalue() == "\r\x1b[2Kalone, 0:01\r\x1b[2K"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightError, TilewrightTypeError
+from ..messages.progress import progress
 from .inputs import Inputs
 from .program import BisectedProgram
 from .result import Bisection
@@ -21,6 +22,7 @@ _BUILDS = 24
 """How often a program is built to make its sizes smaller."""
 
 
+@progress("bisecting")
 def bisect(
     program: Any,
     args: Sequence[Any] | None = None,

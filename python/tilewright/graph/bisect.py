@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..bisection.comparison import differs, unit_roundoff
+from ..messages.progress import progress
 from ..target import Target
 from .builder import Graph
 from .checks import GroupCheck
@@ -56,6 +57,7 @@ class ModelBisection:
         return "\n".join(lines)
 
 
+@progress("bisecting the model")
 def bisect_model(
     make: Callable[[], Graph], inputs: Sequence[Any], expected: Sequence[np.ndarray],
     target: Target | str | None = None, rtol: float | None = None,

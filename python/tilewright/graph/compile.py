@@ -8,6 +8,7 @@ from mlir import ir
 
 from ..errors import TilewrightValueError as ValueError
 from ..ir.passes import run_passes
+from ..messages.progress import progress
 from ..target import Target
 from .builder import Graph
 from .definitions import define, model_function
@@ -39,7 +40,14 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
         raise ValueError(f"expected passes ({', '.join(PASSES)}) in without, got {', '.join(unknown)}")
     target = Target.of(target)
     module, name = graph.module, graph.name
-    texts = {}
+    with progress(f"optimising {name}"):
+        texts = _optimised(module, name, graph, off)
+    return _model(graph, target, texts)
+
+
+def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str]) -> dict[str, str]:
+    """Runs the passes, but those in `off`, on a graph, which become groups. Returns its texts by stage."""
+    texts: dict[str, str] = {}
     doing = f"optimising {name}"
     simplify = [flag for flag in ("canonicalize", "cse") if flag not in off]
     if simplify:
@@ -51,7 +59,7 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
     if "plan-memory" not in off:
         run_passes(module, "builtin.module(plan-memory)", doing, "graph")
     texts["groups"] = str(module)
-    return _model(graph, target, texts)
+    return texts
 
 
 def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:

@@ -12,6 +12,7 @@ from mlir import ir
 from .. import te
 from ..errors import CompileError, TilewrightError
 from ..messages.location import Source, at_source
+from ..messages.progress import progress
 from ..te import ComputeOp, Tensor, Var
 from ..te.expr import Const, Expr, IterVar, Read, Select
 from ..te.program import operations
@@ -93,12 +94,14 @@ class Group:
 def read_groups(function: ir.Operation, symbols: Mapping[str, Var], target: Target) -> list[Group]:
     """The groups of a model's function, in their order."""
     functions: dict[str, Function] = {}
-    with function.context:
-        return [
-            _read_group(operation.operation, symbols, functions, target)
-            for operation in function.regions[0].blocks[0].operations
-            if operation.operation.name == "graph.group"
-        ]
+    with function.context, progress("scheduling the model") as line:
+        found = [one.operation for one in function.regions[0].blocks[0].operations]
+        found = [one for one in found if one.name == "graph.group"]
+        groups = []
+        for number, operation in enumerate(found):
+            line.show(number, len(found), "groups", ir.StringAttr(operation.attributes["name"]).value)
+            groups.append(_read_group(operation, symbols, functions, target))
+        return groups
 
 
 def _constant(operation: ir.Operation, symbols: Mapping[str, Var]) -> Tensor:

@@ -181,10 +181,12 @@ class Model:
         values = self._start(given)
         arena = self._memory.arena(self.plan.arena_bytes)
         checks = []
-        for group in self.groups:
-            self._run_group(group, values, extents, arena)
-            inputs, results = ([_on_host(values[one]) for one in each] for each in (group.inputs, group.results))
-            checks.append(checked(group, inputs, results, extents))
+        with progress(f"verifying {self.name}") as line:
+            for number, group in enumerate(self.groups):
+                line.show(number, len(self.groups), "groups", group.name)
+                self._run_group(group, values, extents, arena)
+                inputs, results = ([_on_host(values[one]) for one in each] for each in (group.inputs, group.results))
+                checks.append(checked(group, inputs, results, extents))
         return Verification(tuple(checks))
 
     def profile(self, *arrays: Any, repeat: int = 10, **named: Any) -> Profile:
@@ -197,14 +199,16 @@ class Model:
         arena = self._memory.arena(self.plan.arena_bytes)
         device = cuda(0) if self.target.kind == "cuda" else cpu()
         times = []
-        for group in self.groups:
-            arguments = self._run_group(group, values, extents, arena)
-            timing = time_evaluator(group.function, device, repeat=repeat, warmup=1, flush_l2=False)(*arguments)
-            tensors = [values[one] for one in (*group.inputs, *group.results)]
-            size = sum(one.nbytes for one in tensors)
-            gpu = self.target.device if self.target.kind == "cuda" else None
-            least = size / gpu.bandwidth if gpu is not None else 0.0
-            times.append(GroupTime(group, timing.median, size, work_of_group(group, tensors), least))
+        with progress(f"timing {self.name}") as line:
+            for number, group in enumerate(self.groups):
+                line.show(number, len(self.groups), "groups", group.name)
+                arguments = self._run_group(group, values, extents, arena)
+                timing = time_evaluator(group.function, device, repeat=repeat, warmup=1, flush_l2=False)(*arguments)
+                tensors = [values[one] for one in (*group.inputs, *group.results)]
+                size = sum(one.nbytes for one in tensors)
+                gpu = self.target.device if self.target.kind == "cuda" else None
+                least = size / gpu.bandwidth if gpu is not None else 0.0
+                times.append(GroupTime(group, timing.median, size, work_of_group(group, tensors), least))
         return Profile(tuple(times))
 
     def view_data(self, profile: Profile | None = None) -> dict[str, Any]:

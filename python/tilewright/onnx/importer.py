@@ -15,6 +15,7 @@ from ..errors import CompileError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph import Graph, GraphBuilder, Model, TensorType, compile_graph
+from ..messages.progress import progress
 from ..target import Target
 from ..te import Var
 from . import converters as converters
@@ -34,6 +35,7 @@ def compile_onnx(
     return compile_graph(import_onnx(model, constants, dynamic_shapes), target, without)
 
 
+@progress("reading the model")
 def import_onnx(
     model: Any, constants: Mapping[str, np.ndarray] | None = None,
     dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,

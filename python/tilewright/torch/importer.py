@@ -17,6 +17,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..graph import Graph, GraphBuilder, Model, TensorType, Value, compile_graph
 from ..graph.random import RandomNumbers
 from ..graph.torch_tensors import array_of
+from ..messages.progress import progress
 from ..target import Target
 from ..te import Expr, Var
 from . import converters as converters
@@ -40,6 +41,7 @@ def compile_torch(
     return compile_graph(import_torch(model, example_inputs, dynamic_shapes), target, without)
 
 
+@progress("reading the model")
 def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynamic_shapes: Any = None) -> Graph:
     """The graph of a model of PyTorch.
 
