@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..messages.printable import printable
 
 __all__ = ["LoadedModel", "load_model"]
 
@@ -43,7 +44,9 @@ class LoadedModel:
         if len(arrays) > len(self.inputs) or {*given, *named} != {*self.inputs} or set(given) & set(named):
             told = f"{len(arrays)} and {', '.join(map(repr, named))}" if named else str(len(arrays))
             raise TypeError(
-                f"{self.name}: expected {len(self.inputs)} inputs ({', '.join(self.inputs) or 'none'}), got {told}"
+                printable(
+                    f"{self.name}: expected {len(self.inputs)} inputs ({', '.join(self.inputs) or 'none'}), got {told}"
+                )
             )
         given.update(named)
         result = self._function(*(given[name] for name in self.inputs))

@@ -12,6 +12,7 @@ from mlir import ir
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..messages.printable import printable
 from ..messages.progress import progress
 from ..runtime.device import cpu, cuda
 from ..runtime.timing import time_evaluator
@@ -110,7 +111,7 @@ class Model:
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs)
         outputs = ", ".join(f"{name}: {kind}" for name, kind in self.outputs)
-        return f"<tilewright.Model {self.name}({inputs}) -> ({outputs}) for {self.target}>"
+        return printable(f"<tilewright.Model {self.name}({inputs}) -> ({outputs}) for {self.target}>")
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """Runs the model."""
@@ -294,7 +295,9 @@ class Model:
         given = dict(zip(names, arrays))
         if len(arrays) > len(names) or (set(named) - set(names)) or (set(named) & set(given)):
             told = f"{len(arrays)} and {', '.join(map(repr, named))}" if named else str(len(arrays))
-            raise TypeError(f"{self.name}: expected {len(names)} inputs ({', '.join(names) or 'none'}), got {told}")
+            raise TypeError(
+                printable(f"{self.name}: expected {len(names)} inputs ({', '.join(names) or 'none'}), got {told}")
+            )
         given.update(named)
         missing = [name for name in names if name not in given]
         if missing:

@@ -69,25 +69,65 @@ def _external(tensor: onnx.TensorProto, elements: int, path: str | None, what: s
             f"{what}: expected its data in the model, got it in the file {location!r}: give the model's path",
             stage="graph",
         )
+    dtype = _stored_type(tensor, what)
     folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
-    file = os.path.realpath(os.path.join(folder, location))
-    if not location or os.path.isabs(location) or os.path.commonpath([folder, file]) != folder:
+    file = folder if "\0" in location else os.path.realpath(os.path.join(folder, location))
+    is_inside = os.path.commonpath([folder, file]) == folder
+    if not location or "\0" in location or os.path.isabs(location) or not is_inside:
         raise CompileError(f"{what}: expected a file in the model's folder, got {location!r}", stage="graph")
     if not os.path.isfile(file):
         raise CompileError(f"{what}: expected a file {location!r} in the model's folder, got none", stage="graph")
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
-    written = entries.get("offset", "0")
-    offset = int(written) if written.isdecimal() else -1
-    size = elements * dtype.itemsize
-    if offset < 0 or offset + size > os.path.getsize(file):
+    shape = tuple(tensor.dims)
+    size = -(-elements * _PACKED.get(tensor.data_type, 8 * dtype.itemsize) // 8)
+    offset, length = (_bytes(entries, key, default) for key, default in (("offset", 0), ("length", size)))
+    if offset < 0 or length < size or offset + size > os.path.getsize(file):
+        of = f" of {entries['length'][:40]}" if "length" in entries else ""
         raise CompileError(
-            f"{what}: expected {size} bytes at {entries.get('offset', 0)} in {location!r}, got a file of "
+            f"{what}: expected {size} bytes at {entries.get('offset', '0')[:40]}{of} in {location!r}, got a file of "
             f"{os.path.getsize(file)}",
             stage="graph",
         )
     if not size:
-        return np.empty(tuple(tensor.dims), dtype)
-    return np.memmap(file, dtype, "r", offset, tuple(tensor.dims))
+        if any(extent >= 1 << 31 for extent in shape):
+            raise CompileError(f"{what}: expected extents below 2^31, got {list(shape)}", stage="graph")
+        return np.empty(shape, dtype)
+    if tensor.data_type not in _PACKED and dtype != np.bool_:
+        return np.memmap(file, dtype, "r", offset, shape)
+    stored = np.fromfile(file, np.uint8, size, offset=offset)
+    if dtype == np.bool_:
+        return (stored != 0).reshape(shape)
+    inside = onnx.TensorProto(data_type=tensor.data_type, dims=shape, raw_data=stored.tobytes())
+    return numpy_helper.to_array(inside)
+
+
+_PACKED = {
+    getattr(onnx.TensorProto, name): bits
+    for name, bits in (("INT4", 4), ("UINT4", 4), ("FLOAT4E2M1", 4), ("INT2", 2), ("UINT2", 2))
+    if hasattr(onnx.TensorProto, name)
+}
+"""Types with several elements a byte, and the bits of each."""
+
+
+def _stored_type(tensor: onnx.TensorProto, what: str) -> np.dtype:
+    """The type of the elements in an external file, which are numbers.
+
+    Strings would be objects of Python to NumPy, whose addresses a file must not say.
+    """
+    name = {number: name for name, number in onnx.TensorProto.DataType.items()}.get(tensor.data_type)
+    known = name is not None and name not in ("UNDEFINED", "STRING")
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type) if known else np.dtype(object)
+    if dtype.hasobject:
+        told = name or tensor.data_type
+        raise CompileError(f"{what}: expected numbers in an external file, got elements of type {told}", stage="graph")
+    return dtype
+
+
+def _bytes(entries: dict[str, str], key: str, default: int) -> int:
+    """A number of bytes that an external tensor says; -1 where it is none."""
+    written = entries.get(key)
+    if written is None:
+        return default
+    return int(written) if written.isdecimal() and len(written) < 20 else -1
 
 
 def _check_order(model: onnx.ModelProto) -> None:

@@ -289,6 +289,11 @@ class Scope:
                 text = str(error)
                 self.errors.append(text if text.startswith(self.prefix + "node ") else f"{label}: {text}")
                 self._failed.update(out for out in proto.output if out)
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                # Attributes and constants of a file may be anything.
+                told = f"expected a node as ONNX describes it, got one that ends in {type(error).__name__}: {error}"
+                self.errors.append(f"{label}: {told}")
+                self._failed.update(out for out in proto.output if out)
 
     def _can_wait(self, node: Node) -> bool:
         """Whether the results can be known without running the model."""

@@ -74,12 +74,37 @@ def _einsum(node: Node) -> Value:
     return node.op_("einsum", *inputs, equation=f"{','.join(terms)}->{right}")
 
 
+def numbers(node: Node, name: str, count: int, least: int | None = None, default: int = 1) -> list[int]:
+    """An attribute of so many integers, each of at least `least`."""
+    found = list(node.attr(name) or [default] * count)
+    if len(found) != count or (least is not None and any(one < least for one in found)):
+        of = "" if least is None else f" of at least {least}"
+        raise node.error(f"{name}: expected {count} {'number' if count == 1 else 'numbers'}{of}, got {found}")
+    return found
+
+
+def groups(node: Node) -> int:
+    """The number of groups of a convolution."""
+    found = node.attr("group", 1)
+    if found < 1:
+        raise node.error(f"group: expected at least 1, got {found}")
+    return found
+
+
+def _check_kernel(node: Node, w: Value) -> None:
+    """The weights say what kernel_shape says where it is given."""
+    given, rank = node.attr("kernel_shape"), max(w.rank - 2, 0)
+    if given and (len(given) != rank or any(isinstance(b, int) and a != b for a, b in zip(given, w.shape[2:]))):
+        raise node.error(f"kernel_shape: expected that of the weights {tuple(w.shape[2:])}, got {list(given)}")
+
+
 def windows(node: Node, x: Value, kernel: list[Any]) -> dict[str, list[int]]:
     """The strides, dilations and padding of a convolution or of pooling."""
     rank = x.rank - 2
-    strides = list(node.attr("strides") or [1] * rank)
-    dilations = list(node.attr("dilations") or [1] * rank)
-    pads = list(node.attr("pads") or [0] * (2 * rank))
+    if rank < 1:
+        raise node.error(f"expected images of at least 3 dimensions, got shape {tuple(x.shape)}")
+    strides, dilations = numbers(node, "strides", rank, 1), numbers(node, "dilations", rank, 1)
+    pads = numbers(node, "pads", 2 * rank, default=0)
     automatic = node.attr("auto_pad", "NOTSET")
     before, after = pads[:rank], pads[rank:]
     if automatic in ("SAME_UPPER", "SAME_LOWER"):
@@ -105,21 +130,20 @@ def with_bias(node: Node, result: Value, bias: Value | None) -> Value:
 @converter("Conv")
 def _conv(node: Node) -> Value:
     x, w = node.tensor(0), node.tensor(1)
+    _check_kernel(node, w)
     acc = accumulator(x.dtype)
-    result = node.op_(
-        "conv", x, w, **windows(node, x, list(w.shape[2:])), groups=node.attr("group", 1), acc=acc, to=x.dtype
-    )
+    found = windows(node, x, list(w.shape[2:]))
+    result = node.op_("conv", x, w, **found, groups=groups(node), acc=acc, to=x.dtype)
     return with_bias(node, result, node.tensor(2) if node.has(2) else None)
 
 
 @converter("ConvTranspose")
 def _conv_transpose(node: Node) -> Value:
     x, w = node.tensor(0), node.tensor(1)
+    _check_kernel(node, w)
     rank = x.rank - 2
-    strides = list(node.attr("strides") or [1] * rank)
-    dilations = list(node.attr("dilations") or [1] * rank)
-    extra = list(node.attr("output_padding") or [0] * rank)
-    pads = list(node.attr("pads") or [0] * (2 * rank))
+    strides, dilations = numbers(node, "strides", rank, 1), numbers(node, "dilations", rank, 1)
+    extra, pads = numbers(node, "output_padding", rank, 0, 0), numbers(node, "pads", 2 * rank, default=0)
     before: list[Any] = pads[:rank]
     after: list[Any] = pads[rank:]
     automatic = node.attr("auto_pad", "NOTSET")
@@ -140,6 +164,6 @@ def _conv_transpose(node: Node) -> Value:
     after = [high - more for high, more in zip(after, extra)]
     result = node.op_(
         "conv_transpose", x, w, strides=strides, before=before, after=after, dilations=dilations,
-        groups=node.attr("group", 1), acc=accumulator(x.dtype), to=x.dtype,
+        groups=groups(node), acc=accumulator(x.dtype), to=x.dtype,
     )  # fmt: skip
     return with_bias(node, result, node.tensor(2) if node.has(2) else None)

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...graph import Value
 from ..node import Node, converter
-from .contractions import windows
+from .contractions import numbers, windows
 
 
 def _windows(node: Node, x: Value) -> dict[str, list[int]]:
     """The windows of pooling; with ceil_mode the last one may go beyond the padding, if it begins before that."""
-    kernel = list(node.attr("kernel_shape"))
+    kernel = numbers(node, "kernel_shape", x.rank - 2, 1)
     found = windows(node, x, kernel)
     if node.attr("ceil_mode", 0) and node.attr("auto_pad", "NOTSET") == "NOTSET":
         for d, extent in enumerate(x.shape[2:]):
@@ -106,9 +106,8 @@ def _global_lp(node: Node) -> Value:
 def _max_unpool(node: Node) -> Value:
     x, places = node.tensor(0), node.tensor(1)
     rank = x.rank - 2
-    kernel = node.attr("kernel_shape")
-    strides = node.attr("strides") or [1] * rank
-    pads = node.attr("pads") or [0] * (2 * rank)
+    kernel, strides = numbers(node, "kernel_shape", rank, 1), numbers(node, "strides", rank, 1)
+    pads = numbers(node, "pads", 2 * rank, default=0)
     natural = [
         (extent - 1) * s + k - pads[d] - pads[d + rank]
         for d, (extent, s, k) in enumerate(zip(x.shape[2:], strides, kernel))
