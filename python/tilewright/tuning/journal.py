@@ -16,6 +16,7 @@ from typing import Any
 
 from ..errors import TilewrightError
 from ..errors import TilewrightValueError as ValueError
+from ..messages.printable import printable
 
 __all__ = ["Journal", "JournalError", "Trial", "Where"]
 
@@ -36,6 +37,14 @@ create index trials_by_key on trials (program, device, driver, compiler, policy)
 create trigger no_update before update on trials begin select raise(abort, 'records are only added'); end;
 create trigger no_delete before delete on trials begin select raise(abort, 'records are only added'); end;
 """
+
+
+def _json(text: object) -> Any:
+    """What a text says as JSON, or None."""
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (json.JSONDecodeError, RecursionError):
+        return None
 
 
 class JournalError(TilewrightError):
@@ -141,6 +150,7 @@ class Journal:
                 warnings.warn(f"{self.path}: {problem}: moved to {aside}, and a new database begun", stacklevel=4)
         try:
             connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+            connection.execute("pragma trusted_schema=off")  # a view or trigger of the file's calls no functions
             connection.execute("pragma journal_mode=wal")
             connection.execute("pragma synchronous=normal")
             if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:
@@ -151,7 +161,9 @@ class Journal:
 
     def _problem(self) -> str:
         try:
-            with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as connection:
+            with contextlib.closing(
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
+            ) as connection:
                 if connection.execute("pragma quick_check").fetchone()[0] != "ok":
                     return "the database is damaged"
                 (version,) = connection.execute("select version from journal").fetchone()
@@ -225,13 +237,32 @@ class Journal:
         rows = self._connection.execute(
             f"select number, {', '.join(_COLUMNS)} from trials where {condition} order by number", values
         )
-        made: list[Trial] = []
-        for row in rows:
-            known = dict(zip(("number", *_COLUMNS), row))
-            for name in ("seconds", "against"):
-                known[name] = tuple(json.loads(known[name]))
-            made.append(Trial(**known))
-        return made
+        return [self._trial(dict(zip(("number", *_COLUMNS), row))) for row in rows]
+
+    def _trial(self, known: dict[str, Any]) -> Trial:
+        """A record; others may have written into the file what none is."""
+
+        def fail(name: str, expected: str) -> JournalError:
+            got = printable(repr(known[name]))
+            return JournalError(f"{self.path}: record {known['number']}: expected {expected} as {name}, got {got[:80]}")
+
+        for name in ("choices", "status", "cause", "trace", "reproducer"):
+            if not isinstance(known[name], str):
+                raise fail(name, "text")
+        if known["status"] not in STATUSES:
+            raise fail("status", f"one of {', '.join(STATUSES)}")
+        if not isinstance(_json(known["choices"]), dict):
+            raise fail("choices", "a JSON object")
+        for name in ("ratio", "score", "predicted", "error"):
+            if not isinstance(known[name], (float, type(None))):
+                raise fail(name, "a number")
+        times: dict[str, tuple[float, ...]] = {}
+        for name in ("seconds", "against"):
+            found = _json(known[name])
+            if not isinstance(found, list) or any(type(one) not in (int, float) for one in found):
+                raise fail(name, "a JSON array of numbers")
+            times[name] = tuple(found)
+        return Trial(**{**known, **times})
 
     def close(self) -> None:
         self._connection.close()
