@@ -71,7 +71,7 @@ bool map(const TilewrightWeightFile &file, Weights &weights, Text &text) {
     text << "the path of the library is not known, beside which " << file.name << " lies";
     return false;
   }
-  int opened = open(weights.path, O_RDONLY | O_CLOEXEC);
+  int opened = open(weights.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (opened < 0) {
     text << "expected the weights in " << weights.path << ", beside the library: " << strerror(errno);
     return false;

@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -300,10 +301,11 @@ def test_weights_of_another_export(net: torch.nn.Module, moved: Path, tmp_path: 
     )
 
 
-def test_weights_that_are_no_file(moved: Path) -> None:
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "fifo"])
+def test_weights_that_are_no_file(make: Callable[[Path], object], moved: Path) -> None:
     path = moved / "model.safetensors"
     path.unlink()
-    path.mkdir()
+    make(path)
     assert refused(moved) == f"model: expected the weights in {path}, which is no file"
 
 
