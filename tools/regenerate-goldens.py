@@ -1,8 +1,9 @@
-"""Writes the golden story: one kernel, one file of IR a stage, each the next one's input; and the page that tells it.
+"""Writes the golden stories: a kernel, a file of IR for each stage, each the next one's input; and the page on mmult.
 
 python tools/regenerate-goldens.py
 
-test/golden/mmult.py is the kernel. Its te stage comes from Python; every other file is what `tilewright-opt` makes of
+test/golden/mmult.py is a kernel, and test/golden/wgmma.py one for tensor cores, whose files are in test/golden/wgmma.
+A kernel's te stage comes from Python; every other file is what `tilewright-opt` makes of
 the file before it, so a change in one pass changes one file (and those below it), and the difference can be read.
 docs/life-of-a-kernel.md quotes the files: the block after each `<!-- golden FILE [FROM .. TO] -->` is replaced.
 """
@@ -30,9 +31,13 @@ CHAIN = [
 ]
 
 
-def te_stage() -> str:
-    """The te stage of the golden kernel, as Python emits it."""
-    program = runpy.run_path(str(GOLDEN / "mmult.py"))
+# Each kernel and the folder of its files.
+STORIES = {"mmult.py": GOLDEN, "wgmma.py": GOLDEN / "wgmma"}
+
+
+def te_stage(kernel: str) -> str:
+    """The te stage of a golden kernel, as Python emits it."""
+    program = runpy.run_path(str(GOLDEN / kernel))
     module = tilewright.lower(program["schedule"], program["args"], program["name"], stage="te")
     return f"{module}\n"
 
@@ -68,9 +73,11 @@ def page(text: str) -> str:
 
 
 def main() -> None:
-    (GOLDEN / "1-te.mlir").write_text(te_stage())
-    for name, source, stages in CHAIN:
-        (GOLDEN / name).write_text(next_stage(GOLDEN / source, stages))
+    for kernel, folder in STORIES.items():
+        folder.mkdir(exist_ok=True)
+        (folder / "1-te.mlir").write_text(te_stage(kernel))
+        for name, source, stages in CHAIN:
+            (folder / name).write_text(next_stage(folder / source, stages))
     PAGE.write_text(page(PAGE.read_text()))
 
 

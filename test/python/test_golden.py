@@ -1,4 +1,4 @@
-"""The golden story: each stage's file is what the pipeline makes of the file before it, so a break shows at one stage."""
+"""The golden stories: each stage's file is what the pipeline makes of the file before it, so a break shows at one stage."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from tree import load
 TOOL = load("regenerate-goldens")
 
 
-def test_python_emits_the_first_stage() -> None:
-    assert TOOL.te_stage() == (TOOL.GOLDEN / "1-te.mlir").read_text()
+@pytest.mark.parametrize("kernel", TOOL.STORIES)
+def test_python_emits_the_first_stage(kernel: str) -> None:
+    assert TOOL.te_stage(kernel) == (TOOL.STORIES[kernel] / "1-te.mlir").read_text()
 
 
+@pytest.mark.parametrize("kernel", TOOL.STORIES)
 @pytest.mark.parametrize(("name", "source", "stages"), TOOL.CHAIN, ids=[name for name, _, _ in TOOL.CHAIN])
-def test_stage(name: str, source: str, stages: str) -> None:
-    assert TOOL.next_stage(TOOL.GOLDEN / source, stages) == (TOOL.GOLDEN / name).read_text(), (
+def test_stage(kernel: str, name: str, source: str, stages: str) -> None:
+    folder = TOOL.STORIES[kernel]
+    assert TOOL.next_stage(folder / source, stages) == (folder / name).read_text(), (
         f"if this is meant, run tools/regenerate-goldens.py and read what changes in {name}"
     )
 
