@@ -179,6 +179,7 @@ def test_what_cannot_be_applied():
     [
         ("", "expected the JSON of a schedule's trace, got something else: JSONDecodeError("),
         ("[]", "expected the JSON of a schedule's trace, got something else: TypeError("),
+        ("[" * 100_000, "expected the JSON of a schedule's trace, got something else: RecursionError("),
         ('{"version": 1}', "expected the JSON of a schedule's trace, got something else: KeyError("),
         ('{"version": 2}', "expected a trace of version 1, got version 2"),
         ('{"version": 1, "steps": [3]}', "expected the JSON of a schedule's trace, got something else: TypeError("),
@@ -200,6 +201,53 @@ def test_a_call_that_no_schedule_has():
             Trace.from_json(json.dumps(content))
         receiver = "a schedule" if stage is None else "a stage"
         assert str(caught.value) == f"expected a primitive of {receiver}, got '{call}'"
+
+
+SPLIT = "Step(call='split', stage='B', args="
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"args": [{"axis": "nope"}]}, SPLIT + "({'axis': 'nope'},), options={'factor': 4}, makes=('o', 'r')): KeyError: 'nope'"),
+        ({"args": [{}]}, SPLIT + "({},), options={'factor': 4}, makes=('o', 'r')): KeyError: 'tensor'"),
+        ({"args": []}, SPLIT + "(), options={'factor': 4}, makes=('o', 'r')): TypeError: LoopPrimitives.split() missing 1 "
+         "required positional argument: 'parent'"),
+        ({"options": {"self": 1}}, SPLIT + "({'axis': 'i'},), options={'self': 1}, makes=('o', 'r')): TypeError: "
+         "LoopPrimitives.split() got multiple values for argument 'self'"),
+        ({"stage": "Q"}, "Step(call='split', stage='Q', args=({'axis': 'i'},), options={'factor': 4}, makes=('o', 'r')): "
+         "KeyError: 'Q'"),
+        ({"stage": ["B"]}, "Step(call='split', stage=['B'], args=({'axis': 'i'},), options={'factor': 4}, "
+         "makes=('o', 'r')): TypeError: unhashable type: 'list'"),
+    ],
+)  # fmt: skip
+def test_a_step_that_says_what_there_is_not(change: dict[str, object], expected: str) -> None:
+    A = te.placeholder((64,), name="A")
+    B = te.compute((64,), lambda i: A[i] + 1, name="B")
+    s = te.create_schedule(B.op)
+    steps = [
+        {"call": "axis", "stage": "B", "args": [], "options": {}, "makes": ["i"]},
+        {
+            "call": "split",
+            "stage": "B",
+            "args": [{"axis": "i"}],
+            "options": {"factor": 4},
+            "makes": ["o", "r"],
+            **change,
+        },
+    ]
+    text = json.dumps({"version": 1, "tensors": {"B": "B"}, "several": [], "outputs": ["B"], "steps": steps})
+    with pytest.raises(ValueError) as caught:
+        Trace.from_json(text).apply(s)
+    assert str(caught.value) == f"expected a step of this schedule's, got {expected}"
+
+
+def test_names_of_a_trace_are_text() -> None:
+    for tensors, outputs, makes in (({"B": 5}, [], []), ({}, [5], []), ({}, [], [["a"]])):
+        steps = [{"call": "axis", "stage": "B", "args": [], "options": {}, "makes": makes}]
+        text = json.dumps({"version": 1, "tensors": tensors, "several": [], "outputs": outputs, "steps": steps})
+        with pytest.raises(ValueError, match=r"^expected names in the JSON of a schedule's trace, got (5|\['a'\])$"):
+            Trace.from_json(text)
 
 
 def test_a_reader_with_several_tensors_reads_a_copy() -> None:

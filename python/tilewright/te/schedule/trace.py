@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...errors import TilewrightError
 from ...errors import TilewrightValueError as ValueError
 from ...ir.launch_options import launch_options
 from ...ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
@@ -91,11 +92,13 @@ class Trace:
             if version != _VERSION:
                 raise ValueError(f"expected a trace of version {_VERSION}, got version {version!r}")
             steps = tuple(
-                Step(_call(one), one["stage"], tuple(one["args"]), dict(one["options"]), tuple(one["makes"]))
+                Step(_call(one), one["stage"], tuple(one["args"]), dict(one["options"]), _names(one["makes"]))
                 for one in content["steps"]
             )
-            return Trace(dict(content["tensors"]), tuple(content["several"]), tuple(content["outputs"]), steps)
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            tensors = dict(content["tensors"])
+            _names(tensors.values())
+            return Trace(tensors, _names(content["several"]), _names(content["outputs"]), steps)
+        except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
             raise ValueError(f"expected the JSON of a schedule's trace, got something else: {error!r}") from None
 
     def save(self, path: str | Path) -> None:
@@ -125,7 +128,14 @@ class Trace:
             op = ops[name]
             known[variable] = [op.output(i) for i in range(op.num_outputs)] if op.num_outputs > 1 else op.output(0)
         for step in self.steps:
-            made = self._call(schedule, step, known)
+            try:
+                made = self._call(schedule, step, known)
+            except TilewrightError:
+                raise
+            except (LookupError, TypeError) as error:
+                # A file may say anything; a primitive itself raises errors of this package.
+                told = f"{type(error).__name__}: {error}"
+                raise ValueError(f"expected a step of this schedule's, got {repr(step)[:400]}: {told}") from None
             if len(step.makes) == 1 and step.call not in ("axis", "reduce_axis"):
                 made = (made,)
             if step.makes and len(made) != len(step.makes):
@@ -169,6 +179,15 @@ class Trace:
             return getattr(receiver.op, step.call)
         options = {name: value(option) for name, option in step.options.items()}
         return getattr(receiver, step.call)(*map(value, step.args), **options)
+
+
+def _names(found: Iterable[Any]) -> tuple[str, ...]:
+    """Names that were read."""
+    names = tuple(found)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"expected names in the JSON of a schedule's trace, got {name!r}")
+    return names
 
 
 def _symbol(schedule: Schedule, name: str) -> Var:
