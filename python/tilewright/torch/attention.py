@@ -125,9 +125,9 @@ def attention(
     """`tilewright.ops.attention` as an operator of PyTorch: for autograd, torch.compile and torch.export.
 
     The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v` and a mask of floats, which are
-    the same in each run. Arguments and errors are those of `tilewright.ops.attention`; `q`, `k` and `v` may have any
-    strides, and are copied only where their last axis is not dense. The backward direction keeps the scores of all
-    queries and keys in memory.
+    the same in each run. Arguments and errors are those of `tilewright.ops.attention`. `q`, `k` and `v` may have any
+    strides, and are copied only if their last axis is not dense. The backward pass keeps the scores of all queries and
+    keys in memory.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 1, 2, 5, 8, requires_grad=True).unbind()
