@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import shlex
 from collections.abc import Callable as _Callable
@@ -248,7 +249,10 @@ def _parse(
     text: str, arch: str | None, checks: bool, gpu_indices: bool, device: str | None
 ) -> tuple[TargetKind, str | None, bool, bool, str]:
     """The kind, the architecture, the checks, the widths of indices and the name of the device."""
-    words = shlex.split(text)
+    try:
+        words = shlex.split(text)
+    except builtins.ValueError:
+        raise ValueError(f"expected a target whose quotes are closed, got {text!r}") from None
     kind = KINDS.get(words[0]) if words else None
     if kind is None:
         raise ValueError(f"expected a target of kind cuda, cpu or sim, got {text!r}")

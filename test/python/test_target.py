@@ -61,6 +61,11 @@ def test_frozen_and_hashable() -> None:
     ("make", "kind", "message"),
     [
         (lambda: Target("rocm"), ValueError, "expected a target of kind cuda, cpu or sim, got 'rocm'"),
+        (
+            lambda: Target('cuda -device="A'),
+            ValueError,
+            "expected a target whose quotes are closed, got 'cuda -device=\"A'",
+        ),
         (lambda: Target(""), ValueError, "expected a target of kind cuda, cpu or sim, got ''"),
         (
             lambda: Target("cuda", arch="sm_70"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightValueError
+from ..errors import TilewrightTypeError, TilewrightValueError
 
 __all__ = ["checked_name", "free_name"]
 
@@ -29,12 +29,16 @@ def checked_name(name: str) -> str:
 
     Raises
     ------
+    TypeError
+        Where it is no string.
     ValueError
         Where it is no identifier, or a function of the C library that compiled code calls.
 
     >>> checked_name("mmult")
     'mmult'
     """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TilewrightTypeError(f"expected a string as name, got {name!r}")
     if not name.isidentifier():
         raise TilewrightValueError(f"expected a name that is an identifier, got {name!r}")
     if name in _TAKEN:

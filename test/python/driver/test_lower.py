@@ -142,6 +142,7 @@ def test_malformed_text() -> None:
          "expected a stage of target cuda (te, schedule, linalg, loops, gpu, nvvm, host), got 'assembly'"),
         (lambda: tw.lower(scale()[0]), TypeError,
          "expected args beside a schedule: the tensors that the function takes, outputs too"),
+        (lambda: tw.lower(*scale(), 5), TypeError, "expected a string as name, got 5"),
         (lambda: tw.lower(*scale(), "2 be"), ValueError, "expected a name that is an identifier, got '2 be'"),
         (lambda: tw.lower(*scale(), "expf"), ValueError,
          "expected a name that is no function of the C library, which compiled code calls, got 'expf': "
