@@ -11,6 +11,9 @@ import torch
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
 from ..graph.random import RandomNumbers
+from ..te import Expr, Var
+from ..te.expr import Call as CallExpr
+from ..te.expr import Const
 from .dtypes import dtype_name
 from .extents import Extents
 
@@ -21,6 +24,11 @@ Converter = Callable[..., Any]
 CONVERTERS: dict[str, Converter] = {}
 """By operator and overload, as `add.Tensor`, what makes operators of the graph of a call: it gets the arguments in the
 order of the schema."""
+
+_ON_EXTENTS = {
+    "add": "add", "sub": "sub", "mul": "mul", "floordiv": "div", "floormod": "mod", "min": "min", "max": "max"
+}  # fmt: skip
+"""By operator of te's extents the graph's."""
 
 _RANDOM, _DATA = "its result is random", "the shape of its result depends on data"
 refused: dict[str, str] = {
@@ -90,8 +98,24 @@ class Call:
     def constant(self, value: object, like: Value | str) -> Value:
         """A number as a constant of the type of a tensor."""
         dtype = like if isinstance(like, str) else like.dtype
+        if isinstance(value, Expr):
+            return self.cast(self.number_of(value), dtype)
         with np.errstate(all="ignore"):
             return self.builder.constant(np.asarray(value).astype(np.dtype(dtype)))
+
+    def number_of(self, extent: int | Expr) -> Value:
+        """An extent as a tensor of one int64: a symbol is the last place of a dimension that has one element more."""
+        if isinstance(extent, int) or isinstance(extent, Const):
+            return self.builder.constant(np.asarray(int(extent), np.int64))
+        if isinstance(extent, Var):
+            places = self.op("iota", shape=[extent + 1], axis=0, to="int64")
+            return self.reshape(self.op("slice", places, starts=[extent], steps=[1], sizes=[1]), [])
+        if not isinstance(extent, CallExpr) or extent.op not in _ON_EXTENTS:
+            raise self.error(f"expected an extent of sums, products, quotients, minima and maxima, got {extent}")
+        a, b = (self.number_of(one) for one in extent.args)
+        if extent.op == "floordiv":
+            return self.op("div", self.op("sub", a, self.op("mod", a, b)), b)
+        return self.op(_ON_EXTENTS[extent.op], a, b)
 
     def array(self, value: np.ndarray) -> Value:
         """A constant of several elements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -18,11 +19,62 @@ def _short(op: Any) -> str:
     return f"{name}.{op._overloadname}" if namespace == "aten" else f"{namespace}.{name}.{op._overloadname}"
 
 
-def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-    """PyTorch's decomposition, with a result that lies in memory as the operator's: views of it were traced so."""
+def _scores(
+    query: torch.Tensor, key: torch.Tensor, is_causal: bool, attn_mask: torch.Tensor | None, scale: float | None
+) -> torch.Tensor:  # fmt: skip
+    """The scores of attention, with their mask; the products are those of PyTorch's decomposition."""
+    factor = math.sqrt(query.shape[-1] ** -0.5 if scale is None else scale)
+    if query.shape[1] != key.shape[1]:
+        key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    scores = (query * factor) @ (key.transpose(-2, -1) * factor)
+    if is_causal:
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+    if attn_mask is None:
+        return scores
+    return scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype == torch.bool else scores + attn_mask
+
+
+def _attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, dropout_p: float = 0.0, is_causal: bool = False, *,
+    attn_mask: torch.Tensor | None = None, scale: float | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    """PyTorch's decomposition, with a result that lies in memory as the operator's: views of it were traced so.
+
+    The second result is the logarithm of the sum of each row's weights, where PyTorch's decomposition has the weights.
+    """
     op = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
-    output, sums = decomposition_table[op](query, key, value, *args, **kwargs)
+    options: Any = {"attn_mask": attn_mask, "scale": scale}
+    output, _ = decomposition_table[op](query, key, value, dropout_p, is_causal, **options)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    sums = _scores(query, key, is_causal, attn_mask, scale).to(wide).logsumexp(-1)
     return output.transpose(1, 2).contiguous().transpose(1, 2), sums
+
+
+def _attention_backward(
+    grad: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, out: torch.Tensor,
+    sums: torch.Tensor, dropout_p: float, is_causal: bool, *, attn_mask: torch.Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:  # fmt: skip
+    """The gradients of attention: its weights are computed again from the sums."""
+    del dropout_p  # of this operator 0
+    wide = torch.promote_types(query.dtype, torch.float32)
+    factor = query.shape[-1] ** -0.5 if scale is None else scale
+    groups = query.shape[1] // key.shape[1]
+
+    def shared(x: torch.Tensor) -> torch.Tensor:
+        return x if groups == 1 else x.repeat_interleave(groups, 1)
+
+    def summed(x: torch.Tensor) -> torch.Tensor:
+        return x if groups == 1 else x.unflatten(1, (key.shape[1], groups)).sum(2)
+
+    scores = _scores(query, key, is_causal, attn_mask, scale).to(wide)
+    # A row that is masked away whole has the sum 0, and weights of 0.
+    shift = sums.masked_fill(sums == -math.inf, 0.0).unsqueeze(-1)
+    weights = (scores - shift).exp()
+    grad, out, q, k, v = (one.to(wide) for one in (grad, out, query, shared(key), shared(value)))
+    of_scores = weights * (grad @ v.transpose(-2, -1) - (grad * out).sum(-1, keepdim=True)) * factor
+    made = of_scores @ k, summed(of_scores.transpose(-2, -1) @ q), summed(weights.transpose(-2, -1) @ grad)
+    return tuple(one.to(like.dtype) for one, like in zip(made, (query, key, value)))  # type: ignore[return-value]
 
 
 @cache
@@ -34,6 +86,7 @@ def aten_decompositions() -> dict[Any, Any]:
         if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused
     }
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
+    table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward
     return table
 
 

@@ -204,3 +204,21 @@ def test_torch_compile_with_sizes_that_change():
 def test_torch_compile_refuses_what_is_not_supported():
     with pytest.raises(Exception, match="aten.multinomial.default.*: cannot be compiled: its result is random"):
         torch.compile(lambda x: torch.multinomial(x, 2), backend=_backend())(torch.ones(4))
+
+
+class _Extents(torch.nn.Module):
+    """Extents in the place of numbers: places behind those of a cache, and what is computed of both."""
+
+    def forward(self, x: torch.Tensor, past: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        n, p = x.shape[1], past.shape[0]
+        seen = torch.arange(n)[:, None] + p >= torch.arange(n + p)[None] - min(n, p) % 3
+        return torch.arange(n) + p, torch.arange(p, p + n), seen, x * p, torch.full((n,), (p - n) // 2)
+
+
+def test_extents_are_numbers():
+    examples = torch.randn(2, 5), torch.randn(7)
+    model = tw.compile(_Extents(), examples, dynamic_shapes=({1: "length"}, {0: "past"}), target="cpu")
+    for n, p in ((9, 4), (2, 3), (4, 9)):
+        given = torch.randn(2, n), torch.randn(p)
+        for got, wanted in zip(model(*given), _Extents()(*given)):
+            assert got.dtype == wanted.dtype and torch.equal(got, wanted)

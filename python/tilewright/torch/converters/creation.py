@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph import Value
+from ...te import Expr
 from ..call import Call, converter
 
 
@@ -44,12 +45,10 @@ def _arange(call: Call, *given: Any) -> Value:
         start = given[0]
     if call.target == "arange.start_step":
         step = given[2]
-    if not all(isinstance(one, (int, float)) for one in (start, step)):
-        raise call.error(f"expected a start and a step that are known, got {start} and {step}")
     wide = call.dtype if "int" in call.dtype else "float64"
     places = call.op("iota", shape=call.shape, axis=0, to=wide)
-    if step != 1:
+    if isinstance(step, Expr) or step != 1:
         places = call.op("mul", places, call.constant(step, wide))
-    if start != 0:
+    if isinstance(start, Expr) or start != 0:
         places = call.op("add", places, call.constant(start, wide))
     return call.cast(places, call.dtype)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ...graph import Value
+from ...te import Expr
 from ..call import CONVERTERS, Call, converter
 from ..dtypes import dtype_name, torch_dtype
 
@@ -93,7 +94,8 @@ def common(call: Call, *operands: Any) -> str:
     kinds: list[Any] = [
         torch.empty([1] if one.rank else [], dtype=torch_dtype(one.dtype), device="meta") for one in ranked
     ]  # fmt: skip
-    kinds += [one for one in operands if not isinstance(one, Value)]
+    # An extent is promoted as a number of Python is.
+    kinds += [0 if isinstance(one, Expr) else one for one in operands if not isinstance(one, Value)]
     dtype = kinds[0].dtype if len(kinds) == 1 else torch.result_type(kinds[0], kinds[1])
     for one in kinds[2:]:
         dtype = torch.result_type(torch.empty([1], dtype=dtype, device="meta"), one)

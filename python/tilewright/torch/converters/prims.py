@@ -62,3 +62,9 @@ def _iota(call: Call, length: Any, start: Any, step: Any, *_: Any) -> Value:
     if step != 1:
         places = call.op("mul", places, call.constant(step, places))
     return places if start == 0 else call.op("add", places, call.constant(start, places))
+
+
+@converter("prims.fma.default")
+def _fma(call: Call, a: Value, b: Value, c: Value) -> Value:
+    """a * b + c; the product may be rounded by itself."""
+    return CONVERTERS["add.Tensor"](call, CONVERTERS["mul.Tensor"](call, a, b), c)
