@@ -229,7 +229,8 @@ LogicalResult BoundInference::inferUpdateDomain(const ScheduledStage &stage) {
 LogicalResult BoundInference::verifySteps() {
   for (auto &stage : model.stages) {
     const ScheduledStage *scan = stage->hasSteps ? stage.get() : stage->scan;
-    if (!scan)
+    // A stage in the steps of a scan that has none computes nothing.
+    if (!scan || cast<ShapedType>(stage->op->getResult(0).getType()).getDimSize(0) == 0)
       continue;
     SmallVector<const Axis *> around = getLoopsAroundSteps(*scan);
     auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };

@@ -16,8 +16,9 @@ from .shapes import expect_dimensions, expect_float32, expect_shape
 __all__ = ["layer_norm", "rms_norm", "row_sum", "softmax"]
 
 
-# Rows that are kept in registers, of which a schedule of the library has as many as there are blocks for.
-_LONGEST = 32768
+# Rows that are kept in registers, of which a schedule of the library has as many as there are blocks for, and of which
+# a warp has its work.
+_SHORTEST, _LONGEST = 128, 32768
 
 
 @operator
@@ -92,7 +93,7 @@ def _is_own(x: Operand, axis: int | Sequence[int], target: Target | None) -> boo
     """Whether a schedule of the library is for it: rows of a float32 matrix on a GPU that fit registers."""
     if x.dtype != "float32" or len(x.shape) != 2 or axis not in (-1, 1) or is_empty(x):
         return False
-    return (target is None or target.kind != "cpu") and x.shape[1] <= _LONGEST
+    return (target is None or target.kind != "cpu") and _SHORTEST <= x.shape[1] <= _LONGEST
 
 
 def _scales(

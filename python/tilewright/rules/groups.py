@@ -15,6 +15,8 @@ __all__ = ["Group", "Rows", "groups_of"]
 # A stage is computed in the place of its reads where that repeats it at most so many times, or adds so many additions
 # to an element, and expressions stay below a limit.
 _REPEATS, _FREE, _LONGEST = 2, 4, 400
+# A stage of so many additions is computed in each of several kernels that read it.
+_CHEAP = 12
 # A reduction along so many elements is worth a kernel that divides it, where there are few rows.
 _LONG = 16384
 # Rows that the registers of a block hold.
@@ -83,7 +85,7 @@ def groups_of(program: Program, parallel: int, is_contraction: Iterable[Operatio
     _count_evaluations(program, anchors)
     groups: list[Group] = []
     for stage in program.backwards():
-        if stage.op in taken:
+        if stage.op in taken or _join_several(stage, taken, anchors):
             continue
         group = Group(stage)
         groups.append(group)
@@ -186,6 +188,27 @@ def _join_maps(program: Program, group: Group, taken: dict[Operation, Group], an
             members[stage.op] = cost
 
 
+def _join_several(stage: StageFacts, taken: dict[Operation, Group], anchors: set[Operation]) -> bool:
+    """A map that several kernels read, computed in each of them: that costs less than memory for its elements where it
+    is cheap, and made of one tensor of as many elements."""
+    if not can_inline(stage) or not stage.readers or stage.cost > _CHEAP or stage.op.num_outputs > 1:
+        return False
+    if any(reader.op in anchors or reader.op not in taken for reader in stage.readers):
+        return False
+    if stage.evaluations > len(stage.readers) * stage.size or not is_static(stage.spatial):
+        return False
+    large = [access for access in stage.accesses if prod(map(extent_of, access.tensor.shape)) * 4 > stage.size]
+    if len(large) > 1:
+        return False
+    groups = list(dict.fromkeys(taken[reader.op] for reader in stage.readers))
+    if any(group.anchor is not None or group.kept for group in groups):
+        return False
+    for group in groups:
+        group.inlined.append(stage)
+    taken[stage.op] = groups[0]
+    return True
+
+
 def _join_rows(
     program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation], parallel: int
 ) -> None:
@@ -207,7 +230,7 @@ def _join_rows(
         return
     rows = prod(extent_of(root.spatial[place].dom.extent) for place in found.rows)  # type: ignore[union-attr]
     along = prod(found.columns)
-    is_split = rows * 1024 < parallel and along >= _LONG
+    is_split = rows * 2048 < parallel and along >= _LONG
     if is_split and (len(reductions) > 1 or found.root_columns or root.kind == Kind.REDUCTION):
         # Few long rows: each of the reductions is divided among blocks, which takes a kernel of its own.
         return

@@ -20,6 +20,8 @@ from .plan import Decision
 __all__ = ["Reductions", "SplitReduction"]
 
 _ALONG_ROWS, _ALONG_COLUMNS = "threads along the reduction", "threads along the results"
+# The threads that reduce a part of a row.
+_PART_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,8 @@ class Reductions:
             reduced = list(own.op.reduce_axis)
             axis = own.fuse(*reduced) if len(reduced) > 1 else reduced[0]
             turn = self._divide(own, axis, threads, tag, lanes, is_unrolled=is_kept and op not in vectors)
+            if along_rows and threads > 1 and not is_kept and is_static(reductions[op].reduced):
+                own.loop_partition(turn)
             for tensor in vectors.get(op, ()):
                 s[tensor].compute_at(own, turn)
                 s[tensor].vectorize(s[tensor].op.axis[-1])
@@ -230,8 +234,10 @@ class SplitReduction:
         if shape.is_along_rows:
             if columns < 4096 or rows * 256 >= context.threads:
                 return None
-            blocks = context.threads // 1024
-            parts = power_of_two(min(max(1, 2 * blocks // rows), columns // 1024), 1024)
+            # As many threads as all SMs have at once, twice where each moves one element at a time.
+            waves = 2 if lanes_of(group, columns) == 1 else 1
+            wanted = waves * context.threads // (_PART_THREADS * rows)
+            parts = power_of_two(min(max(1, wanted), columns // (4 * _PART_THREADS)), 1024)
         else:
             # A thread has a part of a column: as many as keep the device busy, of at least so many elements.
             if columns < 512 or rows * 16 >= context.threads:
@@ -257,11 +263,11 @@ class SplitReduction:
         stage = s[root.op.output(0)]
         reduced = list(stage.op.reduce_axis)
         axis = stage.fuse(*reduced) if len(reduced) > 1 else reduced[0]
-        parts, lanes, threads = decision["parts"], decision["lanes"], 256 if shape.is_along_rows else 1
-        if lanes > 1:
-            # Parts begin where vectors do.
-            step = lanes * threads
-            part, _ = stage.split(axis, factor=-(-shape.columns // (parts * step)) * step)
+        parts, lanes, threads = decision["parts"], decision["lanes"], _PART_THREADS if shape.is_along_rows else 1
+        if threads > 1:
+            # Blocks take turns, so that the last turn alone may go beyond a row.
+            _, part = stage.split(axis, factor=parts * threads * lanes)
+            part, _ = stage.split(part, factor=threads * lanes)
         else:
             part, _ = stage.split(axis, nparts=parts)
         outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
@@ -275,15 +281,24 @@ class SplitReduction:
         self, s: Schedule, tensor: Tensor, threads: int, rows: int, lanes: int = 1, reads: Sequence[Tensor] = ()
     ) -> None:
         stage = s[tensor]
-        block, row = stage.split(stage.fuse(*stage.op.axis), factor=rows)
+        axes = list(stage.op.axis)
+        if threads == _PART_THREADS and len(axes) > 1:
+            # The parts are blocks of their own dimension: it is then known which of a row is beyond its end.
+            stage.bind(axes.pop(0), thread_axis("blockIdx.y"))
+        block, row = stage.split(stage.fuse(*axes), factor=rows)
         stage.bind(block, thread_axis("blockIdx.x"))
         stage.bind(row, thread_axis("threadIdx.y" if threads > 1 else "threadIdx.x"))
         if threads > 1:
-            turn, thread = stage.split(stage.op.reduce_axis[0], factor=threads * lanes)
+            *turns, thread = stage.op.reduce_axis
+            if turns:
+                turn = turns[0]
+            else:
+                turn, thread = stage.split(thread, factor=threads * lanes)
             if lanes > 1:
                 thread, lane = stage.split(thread, factor=lanes)
                 stage.unroll(lane)
             stage.bind(thread, thread_axis("threadIdx.x"))
+            stage.loop_partition(turn)  # what is read without conditions is on its way at once
             for read in reads:
                 s[read].compute_at(stage, turn)
                 s[read].vectorize(s[read].op.axis[-1])

@@ -128,8 +128,10 @@ def _threads(columns: int) -> int:
 
 
 def _share(s: Schedule, tensor: Tensor, axis: IterVar, threads: int) -> IterVar:
-    """Threads take four neighbours each in turn; the loop over these four."""
-    turn, four = s[tensor].split(axis, factor=4)
+    """Threads take four neighbours each in turn, of rows of less than four one; the loop over these."""
+    assert axis.dom is not None
+    extent = axis.dom.extent
+    turn, four = s[tensor].split(axis, factor=1 if isinstance(extent, int) and extent < 4 else 4)
     turn, thread = s[tensor].split(turn, factor=threads)
     s[tensor].unroll(turn)
     s[tensor].bind(thread, thread_axis("threadIdx.x"))

@@ -319,6 +319,12 @@ def test_inner_stages_in_the_loops_of_updates(size: tuple[int, ...]) -> None:
         run(program, s, target)
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_a_scan_without_steps(target: str) -> None:
+    program = rnn(1, 2, 3)
+    run(program, tw.auto_schedule(program.outputs, target), target)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_primitives_that_make_stages(size: tuple[int, ...], target: str) -> None:

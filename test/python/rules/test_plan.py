@@ -42,6 +42,24 @@ def test_a_schedule_of_the_users_explains_axes_alone() -> None:
     assert "test_plan.py:" in text
 
 
+def test_long_rows() -> None:
+    """A cheap map that two kernels read is computed in both; loads need no predicates but in the last turn of blocks."""
+    X, j, k = te.placeholder((4, 100_001), name="X"), *(te.reduce_axis((0, 100_001), name) for name in "jk")
+    mean = te.compute((4,), lambda i: te.sum(X[i, j], axis=j), name="mean")
+    centred = te.compute((4, 100_001), lambda i, j: X[i, j] - mean[i], name="centred")
+    Y = te.compute((4,), lambda i: te.sum(centred[i, k] * centred[i, k], axis=k), name="Y")
+    Z = te.compute((4, 100_001), lambda i, j: centred[i, j] * Y[i], name="Z")
+    s = tw.auto_schedule(Z, "cuda -device=H200")
+    assert s.plan is not None
+    assert [one.rule for one in s.plan] == ["reduction in parts", "reduction in parts", "elementwise"]
+    assert [one.stages for one in s.plan] == [("mean",), ("Y", "centred"), ("Z", "centred")]
+    lines = [line.strip() for line in str(s).splitlines() if "mean.rf.acc[0] +=" in line]
+    assert lines == [
+        "mean.rf.acc[0] += X[i.fused.outer, j.inner.outer*256 + j.outer*16384 + j.inner.inner]",
+        "mean.rf.acc[0] += X[i.fused.outer, t0] if t0 < 100001 else 0.0",
+    ]
+
+
 def test_a_plan_is_data() -> None:
     """Each neighbour differs in one setting, and is a schedule of its own."""
     out = layer()

@@ -32,6 +32,8 @@ def convolve(x: Exact, w: Exact, stride: int) -> Exact:
         (2, 16, 8, 32, 3, {"block_k": 4, "split_k": 4}),
         (2, 6, 5, 33, 3, {"block_k": 4, "split_k": 3}),
         (1, 10, 5, 33, 1, {"block_k": 4}),
+        (1, 2, 3, 6, 3, {}),
+        (1, 4, 5, 8, 4, {}),
         (2, 8, 6, 64, 3, {"winograd": True}),
         (1, 8, 5, 33, 3, {"winograd": True, "block_k": 4}),
     ],

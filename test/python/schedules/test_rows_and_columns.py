@@ -16,7 +16,7 @@ from tilewright.te import Schedule, Tensor
 
 Scheduled = tuple[Schedule, list[Tensor]]
 U = testing.unit_roundoff("float32")
-SHAPES = [(8, 1024), (3, 2304), (5, 70)]
+SHAPES = [(8, 1024), (3, 2304), (5, 70), (5, 2), (3, 3)]
 rng = np.random.default_rng(0)
 
 

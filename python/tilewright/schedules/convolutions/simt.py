@@ -157,7 +157,7 @@ def conv2d(
     s[product].software_pipeline(outer, stages=2)
 
     # All threads of the block fetch: four neighbouring filters each, and single pixels, which have a margin.
-    for shared, lanes in ((As, 4), (B, 1)):
+    for shared, lanes in ((As, 1 if filters % 4 else 4), (B, 1)):
         *axes, last = s[shared].op.axis
         last, lane = s[shared].split(last, factor=lanes)
         turn, tx = s[shared].split(s[shared].fuse(*axes, last), factor=threads_x)
@@ -189,4 +189,5 @@ def _schedule_filters(s: Schedule, W: Tensor, A: Tensor) -> None:
     s[A].bind(c, thread_axis("threadIdx.y"))
     s[A].bind(f, thread_axis("threadIdx.x"))
     s[shared].compute_at(s[A], block)
-    s[shared].storage_align(s[shared].op.axis[0], 2, 1)
+    if W.shape[-1] * W.shape[-2] % 2:
+        s[shared].storage_align(s[shared].op.axis[0], 2, 1)
