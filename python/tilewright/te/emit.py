@@ -121,7 +121,7 @@ class _Function:
                 self._flags[arg.op.given] = position
         self._sizes = {var for op in ops for var in symbols_of_extents(op)}
         self._values: dict[Tensor, ir.Value] = {}
-        self._first_rows = rows_from(ops)
+        self._first_rows = rows_from(ops, [tensor.op for tensor in self._tensors])
         self._symbols: dict[Expr, ir.Value] = {}
         self._symbol_names = self._name_symbols()
         known = layouts or {}

@@ -17,7 +17,7 @@ from ..dtypes import DType, as_dtype
 from ..errors import TilewrightError
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 from .program import operations
-from .scan_stages import ScanOp, rows_from
+from .scan_stages import ScanOp, rows_for_steps, rows_in_steps
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 
 __all__ = ["NoMeaningInNumPy", "ReadOutside", "interpret"]
@@ -53,7 +53,8 @@ def interpret(
     """
     known: dict[Tensor, Array] = dict(inputs)
     ops = operations([tensor.op for tensor in outputs])
-    in_steps = rows_from(ops)
+    in_steps = rows_in_steps(ops)
+    for_steps = rows_for_steps(ops, [tensor.op for tensor in outputs], in_steps)
     for op in ops:
         if isinstance(op, PlaceholderOp) or op in in_steps or op.output(0) in known:
             continue
@@ -62,7 +63,9 @@ def interpret(
             continue
         if not isinstance(op, ComputeOp):
             raise NoMeaningInNumPy(f"{op.name}: expected a te.compute or te.scan, got {type(op).__name__}")
-        for number, array in enumerate(_Stage(op, known, numbers).run()):
+        stage = _Stage(op, known, numbers)
+        made = stage.run_from(for_steps[op]) if op in for_steps else stage.run()
+        for number, array in enumerate(made):
             known[op.output(number)] = array
     return [known[tensor] for tensor in outputs]
 
@@ -115,11 +118,18 @@ class _Stage:
         """The tensors without their elements."""
         return [np.zeros(self._shape[: self._rank], _numpy(dtype)) for dtype in self.op._dtypes]
 
-    def run_step(self, step: int) -> list[Array]:
-        """One row of each tensor."""
+    def run_from(self, begin: int) -> list[Array]:
+        """The tensors with their rows from `begin` on."""
+        whole = self.empty()
+        for array, rows in zip(whole, self.run_step(begin, max(self._shape[0] - begin, 0))):
+            array[begin:] = rows
+        return whole
+
+    def run_step(self, step: int, count: int = 1) -> list[Array]:
+        """One row of each tensor, or some."""
         axes, shape, first = self._axes, self._shape, id(self.op.axis[0])
-        self._axes = {**axes, first: axes[first][step : step + 1]}
-        self._shape = (1, *shape[1:])
+        self._axes = {**axes, first: axes[first][step : step + count]}
+        self._shape = (count, *shape[1:])
         try:
             return self._rows()
         finally:

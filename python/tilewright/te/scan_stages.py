@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -13,7 +13,7 @@ from .program import is_state, operations
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
 from .walks import parts
 
-__all__ = ["ScanOp", "check_scans", "offset", "rows_from", "scan_of_stages"]
+__all__ = ["ScanOp", "check_scans", "offset", "rows_for_steps", "rows_from", "rows_in_steps", "scan_of_stages"]
 
 
 class ScanOp(ComputeOp):
@@ -195,9 +195,47 @@ def is_same_extent(one: Extent, other: Extent) -> bool:
     return isinstance(one, int) and isinstance(other, int) and one == other
 
 
-def rows_from(ops: Sequence[Operation]) -> dict[Operation, int]:
+def rows_from(ops: Sequence[Operation], outputs: Collection[Operation]) -> dict[Operation, int]:
+    """The first row that is computed of each stage in the steps of a scan, and of what is computed for these alone."""
+    rows = rows_in_steps(ops)
+    return rows | rows_for_steps(ops, outputs, rows)
+
+
+def rows_in_steps(ops: Sequence[Operation]) -> dict[Operation, int]:
     """The first row that is computed of each stage in the steps of a scan."""
     return {one: op.begin for op in ops if isinstance(op, ScanOp) for one in op.inner}
+
+
+def rows_for_steps(
+    ops: Sequence[Operation], outputs: Collection[Operation], in_steps: Mapping[Operation, int]
+) -> dict[Operation, int]:
+    """The first row that is computed of each stage that needs no state, of which steps read the row of their own.
+
+    Those alone that read rows behind their own, such as ``X[t - 1]``: there may be none for the steps that inits give.
+    """
+    readers: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        for one in dict.fromkeys(tensor.op for tensor in op.input_tensors):
+            readers.setdefault(one, []).append(op)
+    rows: dict[Operation, int] = {}
+    for op in reversed(ops):
+        if not isinstance(op, ComputeOp) or isinstance(op, ScanOp) or op in in_steps or op in outputs or not op.axis:
+            continue
+        begins = {_row_read_first(one, op, {**in_steps, **rows}) for one in readers.get(op, ())}
+        is_behind = any((offset(index, op.axis[0]) or 0) < 0 for read in _reads(op) for index in read.indices)
+        if is_behind and len(begins) == 1 and (begin := begins.pop()):
+            rows[op] = begin
+    return rows
+
+
+def _row_read_first(reader: Operation, op: ComputeOp, rows: Mapping[Operation, int]) -> int:
+    """The first row of `op` that a step reads, if each reads its own row alone; otherwise 0."""
+    if not isinstance(reader, ComputeOp) or not reader.axis or not is_same_extent(op.shape[0], reader.shape[0]):
+        return 0
+    reads = [read for read in _reads(reader) if read.tensor.op is op]
+    if not reads or any(offset(read.indices[0], reader.axis[0]) != 0 for read in reads):
+        return 0
+    return reader.begin if isinstance(reader, ScanOp) else rows.get(reader, 0)
 
 
 def check_scans(ops: Sequence[Operation], outputs: Sequence[Tensor], source: Source) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import tilewright as tw
 from tilewright import te, testing
 from tilewright.te import Schedule, Tensor
+from tilewright.te.interpret import interpret
 
 Arrays = list[NDArray[Any]]
 BLOCK, TX, TY = "blockIdx.x", "threadIdx.x", "threadIdx.y"
@@ -447,3 +448,50 @@ def test_extents_that_are_written_twice(target: str) -> None:
         want[t] = want[t - 1].max() + x[t]
     (got,) = testing.run(tw.build(s, [X, T], target, name="f"), [x], [((6, 4), "float32")])
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize("size", [(2, 1, 3), (5, 2, 4), (7, 3, 8)])
+@pytest.mark.parametrize("how", ["as it is", "inlined", "cached"])
+def test_an_input_of_one_row_less_than_there_are_steps(target: str, size: tuple[int, ...], how: str) -> None:
+    """As TVM's test of an LSTM: the matmul of row t - 1 needs no state, and has no row for the first step."""
+    steps, batch, hidden = size
+    shape = (steps, batch, hidden)
+    X = te.placeholder((steps - 1, batch, hidden), "float64", name="X")
+    W, U = (te.placeholder((hidden, hidden), "float64", name=name) for name in "WU")
+    h = te.placeholder(shape, "float64", name="h")
+    init = te.compute((1, batch, hidden), lambda *_: te.const(0.0, "float64"), name="init")
+    given = te.compute(shape, lambda t, i, j: sum_over(hidden, lambda k: X[t - 1, i, k] * W[j, k], "k"), name="i2h")
+    kept = te.compute(shape, lambda t, i, j: sum_over(hidden, lambda k: h[t - 1, i, k] * U[j, k], "k"), name="h2h")
+    gates = te.compute(shape, lambda *at: given(*at) + kept(*at), name="gates")
+    update = te.compute(shape, lambda *at: te.tanh(gates(*at)), name="update")
+    out = te.scan(init, update, h, inputs=[X], name="rnn")
+    s = te.create_schedule(out.op)
+    if how == "inlined":
+        s[gates].compute_inline()
+    stages = [given, kept, update] if how == "inlined" else [given, kept, gates, update]
+    if how == "cached":
+        stages.append(s.cache_write(given, "global"))
+    if target == "sim":
+        for stage in (init, *stages):
+            s[stage].bind(s[stage].op.axis[2], te.thread_axis(TX))
+    x, w, u = (np.random.default_rng(4).standard_normal(one) for one in (X.shape, W.shape, U.shape))
+    expected = np.zeros(shape)
+    for t in range(1, steps):
+        expected[t] = np.tanh(x[t - 1] @ w.T + expected[t - 1] @ u.T)
+    (got,) = testing.run(tw.build(s, [X, W, U, out], target), [x, w, u], [(shape, "float64")])
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+    np.testing.assert_allclose(interpret([out], {X: x, W: w, U: u}, {})[0], expected, rtol=1e-12)
+
+
+def test_rows_that_others_read_are_all_computed() -> None:
+    X, h = te.placeholder((3, 4), name="X"), te.placeholder((4, 4), name="h")
+    init = te.compute((1, 4), lambda *_: te.const(0.0), name="init")
+    given = te.compute((4, 4), lambda t, j: X[t - 1, j] * 2, name="given")
+    kept = te.compute((4, 4), lambda t, j: sum_over(4, lambda k: h[t - 1, k], "k"), name="kept")
+    update = te.compute((4, 4), lambda *at: given(*at) + kept(*at), name="update")
+    out = te.scan(init, update, h, name="S")
+    after = te.compute((4, 4), lambda t, j: out[t, j] + given[t, j], name="after")
+    for args, last in (([X, after], after), ([X, given, out], out)):
+        with pytest.raises(tw.CompileError, match="read: index 0 leaves the tensor: expected 0 to 2, got -1 to 2"):
+            tw.build(te.create_schedule(last.op), args, "cpu")
