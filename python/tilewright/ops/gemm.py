@@ -16,7 +16,7 @@ from ..schedules.matmuls.selection import choose_for_any
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
 from .broadcast_matmul import define_any
-from .by_rules import by_rules
+from .by_rules import acc_of, by_rules
 from .empty import is_empty
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
@@ -29,8 +29,11 @@ ACTIVATIONS: dict[str, Callable[[Expr], Expr]] = {
     "gelu_tanh": lambda x: x * 0.5 * (1.0 + tanh((x + x * x * x * 0.044715) * 0.7978845608028654)),
     "silu": lambda x: x / (1.0 + exp(-x)),
 }
-_SUMS = {"int8": "int32"}
-_FLOATS = ("float16", "bfloat16", "float32")
+
+
+def _acc_of(dtype: str) -> str:
+    """The type in which products are summed; bools are counted."""
+    return "float32" if dtype == "bool" else acc_of(dtype)
 
 
 class _Product(Operator):
@@ -88,11 +91,12 @@ def matmul(
 
     `a` is M x K, or K x M with `transpose_a`. `b` is K x N, or N x K with `transpose_b`. Leading dimensions are
     batches, and are broadcast. An operand of one dimension is a vector of K elements, as in NumPy: the result is
-    without its M or N. `bias` has N elements, and `residual` has the shape of the result. The accumulator is float32,
-    or int32 for int8. With float16 operands, `acc_dtype` may be float16. The result has the operands' type, or int32
-    for int8, unless `out_dtype` is given. A scale, an activation, and a float bias or residual are computed in float32,
-    and then cast to the result's type. Matmuls in float32 are exact to rounding. With ``precision="tf32"``, tensor
-    cores use the first 19 bits of each operand. `activation` is one of `ACTIVATIONS`.
+    without its M or N. `bias` has N elements, and `residual` has the shape of the result. The accumulator is float32
+    for floats of 16 and 8 bits and for bools, int32 for int8 and uint8, and otherwise of the operands' type, as the
+    result is unless `out_dtype` is given. Of float16 and bfloat16 the result has the operands' type. With float16
+    operands, `acc_dtype` may be float16. A scale, an activation, and a float bias or residual are computed in float32,
+    or float64 where one of these is that, and then cast to the result's type. Matmuls in float32 are exact to rounding.
+    With ``precision="tf32"``, tensor cores use the first 19 bits of each operand. `activation` is one of `ACTIVATIONS`.
 
     The schedule is chosen by shape, type and device (`schedules.matmuls.selection`). `choice` overrides it: the
     options of `schedules.matmul_mma`, as ``{"tile": (128, 256), "warps": (2, 4)}``, or a `Choice` of any schedule.
@@ -119,8 +123,8 @@ def matmul(
             f"matmul: expected a precision of 'tf32', for factors of float32, or none, got {precision!r} for {a.dtype}"
         )
     expect_activation("matmul", activation)
-    acc_dtype = acc_dtype or _SUMS.get(a.dtype, "float32")
-    out_dtype = out_dtype or _SUMS.get(a.dtype, a.dtype if a.dtype in _FLOATS else "float32")
+    acc_dtype = acc_dtype or _acc_of(a.dtype)
+    out_dtype = out_dtype or (a.dtype if a.dtype in ("float16", "bfloat16") else _acc_of(a.dtype))
     if a.dtype != b.dtype:
         raise TypeError(f"matmul: expected factors of one type, got {a.dtype} and {b.dtype}")
     if len(a.shape) not in (2, 3) or len(a.shape) != len(b.shape) or a.shape[:-2] != b.shape[:-2]:
@@ -185,7 +189,7 @@ def make_epilogue(
     def epilogue(value: Expr, *at: Expr) -> Expr:
         # A float that is added to a sum of integers, or of float16, would be rounded to that first.
         if scale != 1.0 or activation is not None or added - {value.dtype}:
-            value = value.astype("float32")
+            value = value.astype("float64" if "float64" in added | {value.dtype} else "float32")
         if scale != 1.0:
             value = value * scale
         if bias is not None:

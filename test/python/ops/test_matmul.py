@@ -395,3 +395,29 @@ def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: 
             assert selection.choose(*other) != found
     finally:
         selection.table.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float64", "bool"]
+)
+def test_types_of_sums_and_results(dtype: str) -> None:
+    """Integers wrap around in their type, those of 8 bits in int32; float64 stays float64."""
+    rng = np.random.default_rng(7)
+    if dtype == "float64":
+        a, b = rng.random((5, 70)), rng.random((70, 6))
+    elif dtype == "bool":
+        a, b = rng.random((5, 70)) < 0.5, rng.random((70, 6)) < 0.5
+    else:
+        info = np.iinfo(dtype)
+        a, b = (rng.integers(info.min, info.max, shape, dtype, endpoint=True) for shape in ((5, 70), (70, 6)))
+    expected = {"int8": "int32", "uint8": "int32", "bool": "float32"}.get(dtype, dtype)
+    exact = a.astype(expected) @ b.astype(expected)
+    got = ops.matmul(a, b, target="cpu")
+    assert got.dtype == expected
+    np.testing.assert_allclose(got, exact, rtol=1e-15 if dtype == "float64" else 0)
+    np.testing.assert_allclose(ops.matmul(a[0], b, target="cpu"), exact[0], rtol=1e-15 if dtype == "float64" else 0)
+    if dtype == "float64":
+        bias = rng.random(6)
+        for residual in (None, rng.random((5, 6))):
+            got = ops.matmul(a, b, bias, residual, scale=0.1, target="cpu")
+            np.testing.assert_allclose(got, 0.1 * exact + bias + (0 if residual is None else residual), rtol=1e-14)
