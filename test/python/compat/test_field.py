@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tilewright as tvm
-from compat.field import PROGRAMS, SIZES, convolutions, d2l, dense, injective, pooling, rows, sorting  # noqa: F401
+from compat.field import PROGRAMS, SIZES, convolutions, d2l, dense, injective, pooling, rows, sorting, winograd  # noqa: F401
 
 CASES = [(name, size) for name, sizes in SIZES.items() for size in sizes]
 # Schedules of loops, for a processor alone; statements in threads, for a GPU alone.
