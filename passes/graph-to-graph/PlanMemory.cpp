@@ -3,20 +3,29 @@
 #include "passes/PassSupport.h"
 #include "runtime/host/Arena.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "passes/graph-to-graph/Passes.h.inc"
 
-/// The bytes of a tensor, a bool being one; nothing of one of symbolic size.
+/// The bytes of a tensor, a bool being one; nothing of one of symbolic size. The most that 63 bits count where it has
+/// more.
 static std::optional<int64_t> getTensorBytes(RankedTensorType type) {
   if (!type.hasStaticShape())
     return std::nullopt;
-  return type.getNumElements() * getElementBytes(type.getElementType());
+  int64_t bytes = getElementBytes(type.getElementType());
+  if (llvm::is_contained(type.getShape(), 0))
+    return 0;
+  for (int64_t extent : type.getShape())
+    if (__builtin_mul_overflow(bytes, extent, &bytes))
+      return std::numeric_limits<int64_t>::max();
+  return bytes;
 }
 
-static void planFunction(func::FuncOp function) {
+static LogicalResult planFunction(func::FuncOp function) {
   DenseMap<Operation *, int64_t> position;
   for (auto group : function.getOps<graph::GroupOp>())
     position.insert({group, position.size()});
@@ -42,6 +51,8 @@ static void planFunction(func::FuncOp function) {
   }
   SmallVector<host::ArenaBuffer *> order(buffers.size()), placed(buffers.size());
   int64_t arena = host::placeInArena(buffers.data(), buffers.size(), order.data(), placed.data());
+  if (arena < 0)
+    return function.emitError("expected results of groups whose bytes 63 bits count");
   for (auto [result, buffer] : llvm::zip(results, buffers)) {
     auto group = cast<graph::GroupOp>(result.getOwner());
     SmallVector<int64_t> offsets(*group.getOffsets());
@@ -49,6 +60,7 @@ static void planFunction(func::FuncOp function) {
     group.setOffsets(offsets);
   }
   function->setAttr(graph::kArenaBytesAttr, Builder(function).getI64IntegerAttr(arena));
+  return success();
 }
 
 namespace {
@@ -57,7 +69,8 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.getOps<graph::GroupOp>().empty())
-        planFunction(function);
+        if (failed(planFunction(function)))
+          return signalPassFailure();
   }
 };
 
