@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch._decomp import decomposition_table
 
+from .attention import DECOMPOSITIONS
 from .call import CONVERTERS, refused
 
 __all__ = ["aten_decompositions", "decompositions"]
@@ -87,7 +88,7 @@ def aten_decompositions() -> dict[Any, Any]:
     }
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward
-    return table
+    return {**table, **DECOMPOSITIONS}
 
 
 def decompositions() -> Any:

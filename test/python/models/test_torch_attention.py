@@ -8,7 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tilewright.torch import attention  # noqa: E402
+import tilewright as tw  # noqa: E402
+from tilewright.torch import attention, compile_fx  # noqa: E402
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("full", {}),
@@ -91,6 +92,30 @@ def test_torch_compile_keeps_it_whole(backend: str) -> None:
     made = [torch.autograd.grad(one(*inputs).square().sum(), inputs) for one in (compiled, model)]
     for one, other in zip(*made, strict=True):
         torch.testing.assert_close(one, other)
+
+
+class Model(torch.nn.Module):
+    """Attention with options."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        super().__init__()
+        self.options = options
+
+    def forward(self, *given: torch.Tensor) -> torch.Tensor:
+        return attention(*given, enable_gqa=True, **self.options).transpose(1, 2).flatten(2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"is_causal": True}, {"window": (2, 1), "offset": 2}, {"softcap": 0.7}, {"is_causal": True, "offset": -2}],
+    ids=["causal", "window", "soft cap", "rows that see nothing"],
+)
+def test_models_with_it_are_compiled(options: dict[str, Any]) -> None:
+    inputs = tuple(one.detach() for one in operands(torch.float32, 4))
+    model = Model(options)
+    torch.testing.assert_close(tw.compile(model, inputs, target="cpu")(*inputs), model(*inputs))
+    with torch.no_grad():
+        torch.testing.assert_close(torch.compile(model, backend=compile_fx)(*inputs), model(*inputs))
 
 
 def test_a_mask_that_does_not_fit() -> None:
