@@ -20,7 +20,7 @@ _current: ContextVar[tuple[PassContext, ...]] = ContextVar("contexts", default=(
 class PassContext:
     """A context that changes nothing: there is one level of optimisation, and a schedule decides the rest.
 
-    Passes of one's own, and what TVM has in `config`, are asked of the build: `tvm.build(..., after={stage: pass})`.
+    Your own passes, and the entries of TVM's `config`, are options of the build: `tvm.build(..., after={stage: pass})`.
 
     >>> with PassContext(opt_level=3):
     ...     pass

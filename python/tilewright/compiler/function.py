@@ -172,7 +172,7 @@ class Function(CallableBase):
 
     @property
     def timings(self) -> Mapping[str, float]:
-        """Seconds by what took them: each stage's passes, passes of one's own ("after loops"), "ptx", "cubin",
+        """Seconds by what took them: each stage's passes, your own passes ("after loops"), "ptx", "cubin",
         "cache" (finding and storing), …"""
         return dict(self._lowering.timings)
 
@@ -517,7 +517,7 @@ class Function(CallableBase):
         return _missing(name)
 
     def module(self, stage: str) -> ir.Module:
-        """A copy of a stage's module, for passes of one's own."""
+        """A copy of a stage's module, for your own passes."""
         return self._lowering.copy_of("te" if stage == "schedule" else stage)
 
 

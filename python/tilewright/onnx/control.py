@@ -1,4 +1,4 @@
-"""If, Loop and Scan: what they do is known when the model is compiled, and written out, or is chosen between."""
+"""If, Loop and Scan: the model is compiled with their loops unrolled, or with a choice between branches."""
 
 from __future__ import annotations
 

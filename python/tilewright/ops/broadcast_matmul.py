@@ -1,4 +1,4 @@
-"""Products of matrices whose dimensions in front are broadcast, and of vectors."""
+"""Matmuls whose leading dimensions are broadcast, also with vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def define_any(
 ) -> tuple[list[Tensor], Tensor]:
     """The factors, and their product of sums in `acc_dtype`, of any numbers of dimensions but 0.
 
-    Raises ValueError where the factors do not fit.
+    Raises ValueError if the operands do not fit.
     """
     words = f"{a.shape}{' transposed' * transpose_a} and {b.shape}{' transposed' * transpose_b}"
     if not a.shape or not b.shape or (transpose_a and len(a.shape) == 1) or (transpose_b and len(b.shape) == 1):

@@ -1,4 +1,4 @@
-"""Operations whose schedules are made by rules: what they compute is said once, in `tilewright.graph.operators`."""
+"""Operations whose schedules are made by rules: their definitions are in `tilewright.graph.operators`."""
 
 from __future__ import annotations
 

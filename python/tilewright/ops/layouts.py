@@ -53,7 +53,7 @@ def operand_of(array: Any, name: str) -> Operand:
 
 
 class StridedOperator(Operator):
-    """An operation that reads arrays as they lie in memory. Its option `strides` are those of the result."""
+    """An operation that reads arrays of any strides, without a copy. Its option `strides` are those of the result."""
 
     def __init__(self, make: Callable[..., Scheduled], shape: Callable[..., tuple[int, ...]]) -> None:
         """`shape` is that of the result, of the operands by name."""

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and sums of columns."""
+"""Matrix-vector products, and sums of columns."""
 
 from __future__ import annotations
 

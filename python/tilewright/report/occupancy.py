@@ -1,4 +1,4 @@
-"""How many blocks of a kernel a multiprocessor runs at once, and what keeps it from more."""
+"""How many blocks of a kernel an SM runs at once, and which resource limits them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Contraction:
 
     @property
     def is_plain(self) -> bool:
-        """Whether each index is an axis alone, no axis twice in a read: a product of matrices, in batches or not."""
+        """Whether each index is an axis alone, no axis twice in a read: a matmul, batched or not."""
         return all(
             None not in access.axes and len({id(axis) for axis in access.axes}) == len(access.axes)
             for access in (self.a, self.b)

@@ -1,4 +1,4 @@
-"""Products of matrices by tensor cores."""
+"""Matmuls on tensor cores."""
 
 from __future__ import annotations
 

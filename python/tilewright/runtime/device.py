@@ -114,7 +114,7 @@ class Device:
 
     @property
     def multi_processor_count(self) -> int:
-        """The multiprocessors of a GPU."""
+        """The SMs of a GPU."""
         return self.attribute("MULTIPROCESSOR_COUNT")
 
     @property

@@ -23,7 +23,7 @@ def copy(stage: Stage) -> None:
 
 
 def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
-    """A kernel of its own, in which a thread adds up two neighbours."""
+    """A separate kernel, in which a thread adds two neighbours."""
     width = 2 if divisor_of(C.shape[-1]) % 2 == 0 else 1
     *outer, row, column = s[C].op.axis
     row = s[C].fuse(*outer, row) if outer else row

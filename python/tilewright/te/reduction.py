@@ -237,7 +237,7 @@ class Reducer(Protocol):
 
 
 def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce") -> Reducer:
-    """A reduction of one's own, from a commutative and associative `fcombine` and its `fidentity`.
+    """Your own reduction, from a commutative and associative `fcombine` and its `fidentity`.
 
     Parameters
     ----------

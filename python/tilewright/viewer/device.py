@@ -1,7 +1,7 @@
 """PTX and SASS with the lines that they came from, and the registers that live at each instruction.
 
 The kernels' line table names lines of the nvvm stage's text, one for each op. LLVM writes it into PTX (`.loc`), and the
-assembler keeps it for each instruction (`-lineinfo`). The code itself is that which users run.
+assembler keeps it for each instruction (`-lineinfo`). The code itself is the same that users run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM, written out over the steps of the sequence."""
+"""RNN, GRU and LSTM, unrolled over the steps of the sequence."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]
 
 
 def narrower_by(problem: Problem, options: Mapping[str, Any], device: GPU) -> Iterator[int]:
-    """By how many columns, or rows, some tiles can be narrower for all SMs to have one in the last turn."""
+    """By how many columns, or rows, some tiles can be narrower so that the last wave is full."""
     tiles, (_, width) = problem.tiles(options["tile"]), columns_across(problem, options)
     along, over = one_more_tile(problem, options)
     is_apt = (

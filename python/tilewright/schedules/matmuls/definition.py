@@ -1,4 +1,4 @@
-"""What products of matrices by tensor cores compute, whichever schedule they get, and the kernels beside theirs."""
+"""What tensor-core matmuls compute with any schedule, and the kernels beside the matmul's own."""
 
 from __future__ import annotations
 

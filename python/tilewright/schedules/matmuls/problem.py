@@ -33,13 +33,13 @@ class Problem:
 
     @property
     def is_aligned(self) -> tuple[bool, bool]:
-        """Whether the rows of the factors are multiples of 16 bytes, without which nothing fetches them whole."""
+        """Whether the rows of the operands are multiples of 16 bytes, which TMA and 16-byte loads need."""
         columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
         return columns[0] * self.item_bytes % 16 == 0, columns[1] * self.item_bytes % 16 == 0
 
     @property
     def crosses_lines(self) -> tuple[bool, bool]:
-        """Whether rows of the factors, as TMA finds them, begin within lines of the cache."""
+        """Whether rows of the operands begin within cache lines, as TMA reads them."""
         columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
         first, second = (
             is_aligned and of * self.item_bytes % 128 != 0 for of, is_aligned in zip(columns, self.is_aligned)

@@ -235,7 +235,7 @@ class LayoutPrimitives(StageHandles):
           for i in range(64):  # blockIdx.x
             B[i] = A[i] + 1.0
 
-        TVM: ``env_threads``; Halide, Exo: loops of one's own; MLIR: operands of ``gpu.launch``.
+        TVM: ``env_threads``; Halide, Exo: separate loops; MLIR: operands of ``gpu.launch``.
         """
         from . import handles
 

@@ -245,7 +245,7 @@ class LoopPrimitives(StageHandles):
         self._schedule.apply(handles.vectorize, source, self._axis(var, "vectorize", source), var.name)
 
     def unroll(self, var: IterVar) -> None:
-        """The iterations of a loop are written out.
+        """The loop is unrolled.
 
         Requires: a loop of this stage, of a constant extent, that is not bound or marked yet.
 
@@ -276,7 +276,7 @@ class LoopPrimitives(StageHandles):
         self._schedule.apply(handles.unroll, source, self._axis(var, "unroll", source), var.name)
 
     def parallel(self, var: IterVar) -> None:
-        """The iterations of a loop are shared out among the threads of a CPU.
+        """The iterations of a loop are distributed over the threads of a CPU.
 
         Requires: a spatial axis, not bound, unrolled or vectorized. On a GPU it is an error, for which `bind` is there.
         Each thread gets a share of neighbouring iterations; `tw.set_num_threads` says how many threads there are. A

@@ -368,7 +368,7 @@ class Schedule:
           for i.inner in range(16):
             D[i.outer*16 + i.inner] = C[i.inner] * B[i.inner]
 
-        TVM: ``create_group``; Halide: ``compute_at`` of each; Exo: ``fuse``; MLIR: a region of one's own.
+        TVM: ``create_group``; Halide: ``compute_at`` of each; Exo: ``fuse``; MLIR: a separate region.
         """
         from .making_stages import create_group
 
