@@ -158,6 +158,30 @@ async function drive(app, found) {
 """
 
 
+# What a click on a line of the last pane lights up.
+CLICK = """
+async function drive(app, found) {
+  const frame = () => new Promise((done) => setTimeout(done, 20));
+  const code = app.code();
+  code.pick("sass" in Object.fromEntries(code.links.panes) ? "sass" : "ptx", 60);
+  // A click on a line of the last pane shows where it came from in every pane that it passed through.
+  const last = code.picked.name;
+  const box = code.listings.get(last).rows;
+  const rowOf = (line) => [...box.querySelectorAll(".row")].find((row) => Number(row.dataset.line) === line);
+  const count = code.links.panes.get(last).lines.length;
+  let clicked = Math.min(60, count);
+  while (clicked > 1 && !code.links.related(last, clicked, "source").lines.length) --clicked;
+  code.listings.get(last).reveal(clicked, true);
+  for (let frames = 0; frames < 60 && !rowOf(clicked); ++frames) await frame();
+  if (rowOf(clicked)) rowOf(clicked).dispatchEvent(new MouseEvent("mousedown", {bubbles: true}));
+  await frame();
+  found.clicked = code.picked.name === last && code.picked.line === clicked;
+  found.cameFrom = [...code.links.panes.keys()].filter((name) => (code.marks[name] || {}).kind === "from" && code.marks[name].lines.size);
+  found.from = document.querySelectorAll(".row.from").length > 0;
+}
+"""
+
+
 @needs_chromium
 def test_page_works_in_a_browser(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
@@ -170,6 +194,16 @@ def test_page_works_in_a_browser(tmp_path: Path) -> None:
     # A frame of a display at 60 Hz is 16.7 ms.
     assert float(str(found["drawing"])) < 16 and float(str(found["picking"])) < 100
     assert int(str(found["rows"])) < 1000  # of a kernel with thousands of lines those in sight alone
+
+
+@needs_chromium
+def test_a_click_shows_where_a_line_came_from(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    schedule, args = schedules.matmul_wgmma(4096, 4096, 4096)
+    tw.build(schedule, args, SM90, "mm").view(page)
+    found = in_browser(page, tmp_path, CLICK)
+    assert found["clicked"] is True and found["from"] is True
+    assert {"source", "gpu", "nvvm"} <= set(found["cameFrom"])  # type: ignore[call-overload]
 
 
 @needs_chromium
