@@ -39,7 +39,9 @@ def _attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, dropout_p: float = 0.0, is_causal: bool = False, *,
     attn_mask: torch.Tensor | None = None, scale: float | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-    """PyTorch's decomposition, with a result that lies in memory as the operator's: views of it were traced so.
+    """PyTorch's decomposition, with a result that lies in memory as the operator's, which is as the query lies.
+
+    Views of the result were traced so.
 
     The second result is the logarithm of the sum of each row's weights, where PyTorch's decomposition has the weights.
     """
@@ -48,7 +50,17 @@ def _attention(
     output, _ = decomposition_table[op](query, key, value, dropout_p, is_causal, **options)
     wide = torch.promote_types(query.dtype, torch.float32)
     sums = _scores(query, key, is_causal, attn_mask, scale).to(wide).logsumexp(-1)
-    return output.transpose(1, 2).contiguous().transpose(1, 2), sums
+    return _lying_as(output, torch.empty_like(query)), sums
+
+
+# Batches, heads, rows and columns as they may lie in memory; most models split rows into heads, which is the first.
+_ORDERS = ((0, 2, 1, 3), (2, 0, 1, 3), (0, 1, 2, 3), (1, 0, 2, 3), (1, 2, 0, 3), (2, 1, 0, 3))
+
+
+def _lying_as(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """A tensor of four dimensions with its elements in the order in which those of another lie."""
+    order = next((one for one in _ORDERS if like.permute(one).is_contiguous()), _ORDERS[0])
+    return x.permute(order).contiguous().permute([order.index(d) for d in range(4)])
 
 
 def _attention_backward(

@@ -222,3 +222,27 @@ def test_extents_are_numbers():
         given = torch.randn(2, n), torch.randn(p)
         for got, wanted in zip(model(*given), _Extents()(*given)):
             assert got.dtype == wanted.dtype and torch.equal(got, wanted)
+
+
+class _Heads(torch.nn.Module):
+    """Attention of heads that lie in one of the orders that models have; its result is viewed as it lies."""
+
+    def __init__(self, rows_first: bool) -> None:
+        super().__init__()
+        self.rows_first = rows_first
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows, batch, width = x.shape
+        if self.rows_first:  # as torch.nn.MultiheadAttention
+            q = x.view(rows, batch * 4, width // 4).transpose(0, 1).view(batch, 4, rows, width // 4)
+            y = torch.nn.functional.scaled_dot_product_attention(q, q, q)
+            return y.permute(2, 0, 1, 3).reshape(rows * batch, width)
+        q = x.view(batch, rows, 4, width // 4).transpose(1, 2)
+        y = torch.nn.functional.scaled_dot_product_attention(q, q, q)
+        return y.transpose(1, 2).reshape(rows * batch, width)
+
+
+@pytest.mark.parametrize("rows_first", [False, True])
+def test_attention_s_result_lies_as_its_query(rows_first):
+    x = torch.randn(10, 2, 32)
+    _close(tw.compile(_Heads(rows_first), (x,), target="cpu")(x), _Heads(rows_first)(x))
