@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..errors import TilewrightError
 from ..errors import TilewrightValueError as ValueError
@@ -256,13 +256,12 @@ class Journal:
         for name in ("ratio", "score", "predicted", "error"):
             if not isinstance(known[name], (float, type(None))):
                 raise fail(name, "a number")
-        times: dict[str, tuple[float, ...]] = {}
         for name in ("seconds", "against"):
-            found = _json(known[name])
-            if not isinstance(found, list) or any(type(one) not in (int, float) for one in found):
+            found: Any = _json(known[name])
+            if not isinstance(found, list) or not {int, float}.issuperset(map(type, cast(list[Any], found))):
                 raise fail(name, "a JSON array of numbers")
-            times[name] = tuple(found)
-        return Trial(**{**known, **times})
+            known[name] = tuple(cast(list[Any], found))
+        return Trial(**known)
 
     def close(self) -> None:
         self._connection.close()
