@@ -92,11 +92,12 @@ def matmul(
     `a` is M x K, or K x M with `transpose_a`. `b` is K x N, or N x K with `transpose_b`. Leading dimensions are
     batches, and are broadcast. An operand of one dimension is a vector of K elements, as in NumPy: the result is
     without its M or N. `bias` has N elements, and `residual` has the shape of the result. The accumulator is float32
-    for floats of 16 and 8 bits and for bools, int32 for int8 and uint8, and otherwise of the operands' type, as the
-    result is unless `out_dtype` is given. Of float16 and bfloat16 the result has the operands' type. With float16
-    operands, `acc_dtype` may be float16. A scale, an activation, and a float bias or residual are computed in float32,
-    or float64 where one of these is that, and then cast to the result's type. Matmuls in float32 are exact to rounding.
-    With ``precision="tf32"``, tensor cores use the first 19 bits of each operand. `activation` is one of `ACTIVATIONS`.
+    for floats of 16 and 8 bits and for bools, and int32 for int8 and uint8. Otherwise it has the operands' type. The
+    result has the accumulator's type, but float16 and bfloat16 operands give a result of their own type. `out_dtype`
+    overrides this. With float16 operands, `acc_dtype` may be float16. A scale, an activation, and a float bias or
+    residual are computed in float32, or in float64 if one of these is float64. They are then cast to the result's type.
+    Matmuls in float32 are exact to rounding. With ``precision="tf32"``, tensor cores use the first 19 bits of each
+    operand. `activation` is one of `ACTIVATIONS`.
 
     The schedule is chosen by shape, type and device (`schedules.matmuls.selection`). `choice` overrides it: the
     options of `schedules.matmul_mma`, as ``{"tile": (128, 256), "warps": (2, 4)}``, or a `Choice` of any schedule.
