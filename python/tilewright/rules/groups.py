@@ -18,7 +18,7 @@ _REPEATS, _FREE, _LONGEST = 2, 4, 400
 # A stage of so many additions is computed in each of several kernels that read it.
 _CHEAP = 12
 # A reduction along so many elements is worth a kernel that divides it, where there are few rows.
-_LONG = 16384
+_LONG, _LONG_COLUMN = 16384, 512
 # Rows that the registers of a block hold.
 _IN_REGISTERS = 32768
 
@@ -231,6 +231,9 @@ def _join_rows(
     rows = prod(extent_of(root.spatial[place].dom.extent) for place in found.rows)  # type: ignore[union-attr]
     along = prod(found.columns)
     is_split = rows * 2048 < parallel and along >= _LONG
+    if not found.root_columns and len(reductions) == 1 and not _lies_along(reductions[0]):
+        # Neighbouring threads have neighbouring results: few are divided sooner.
+        is_split = rows * 16 < parallel and along >= _LONG_COLUMN
     if is_split and (len(reductions) > 1 or found.root_columns or root.kind == Kind.REDUCTION):
         # Few long rows: each of the reductions is divided among blocks, which takes a kernel of its own.
         return
@@ -259,6 +262,12 @@ def _join_rows(
             else:
                 group.inlined.append(stage)
             taken[stage.op] = group
+
+
+def _lies_along(stage: StageFacts) -> bool:
+    """Whether what a reduction reads lies together along what is reduced."""
+    largest = max(stage.accesses, key=lambda access: prod(map(extent_of, access.tensor.shape)), default=None)
+    return largest is None or largest.innermost is None or any(largest.innermost is axis for axis in stage.reduced)
 
 
 def _is_same(one: Extent, other: Extent) -> bool:

@@ -269,12 +269,12 @@ class SplitReduction:
             _, part = stage.split(axis, factor=parts * threads * lanes)
             part, _ = stage.split(part, factor=threads * lanes)
         else:
-            part, _ = stage.split(axis, nparts=parts)
+            _, part = stage.split(axis, factor=parts)
         outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
         made = s.rfactor(outputs if len(outputs) > 1 else outputs[0], part)
         first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
         reads = [s.cache_read(tensor, "local", [first]) for tensor in streamed(group, root)] if lanes > 1 else []
-        self._reduce(s, first, threads, 1 if shape.is_along_rows else 32, lanes, reads)
+        self._reduce(s, first, threads, 1 if shape.is_along_rows else 32 if shape.rows < 64 else 64, lanes, reads)
         self._reduce(s, root.op.output(0), 32, 1)
 
     def _reduce(
@@ -282,7 +282,7 @@ class SplitReduction:
     ) -> None:
         stage = s[tensor]
         axes = list(stage.op.axis)
-        if threads == _PART_THREADS and len(axes) > 1:
+        if threads != 32 and len(axes) > 1:
             # The parts are blocks of their own dimension: it is then known which of a row is beyond its end.
             stage.bind(axes.pop(0), thread_axis("blockIdx.y"))
         block, row = stage.split(stage.fuse(*axes), factor=rows)
@@ -302,3 +302,5 @@ class SplitReduction:
             for read in reads:
                 s[read].compute_at(stage, turn)
                 s[read].vectorize(s[read].op.axis[-1])
+        else:
+            stage.loop_partition(stage.op.reduce_axis[0])
