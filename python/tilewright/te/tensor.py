@@ -264,6 +264,10 @@ class TensorSlice(_Elementless):
         return self.tensor.name
 
     @property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+    @property
     def ndim(self) -> int:
         return self.tensor.ndim
 

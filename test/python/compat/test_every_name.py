@@ -94,3 +94,25 @@ def test_the_page_has_what_the_table_has() -> None:
     assert quoted == set(REPLACEMENTS)
     for instead in set(REPLACEMENTS.values()):
         assert f"| {instead} |" in made
+
+
+def test_every_name_that_works_is_run_by_a_test_or_an_example() -> None:
+    """Beside `test_every_name`, which only looks for it."""
+    tests = [path for path in (ROOT / "test" / "python").rglob("*.py") if path.name != "names.py"]
+    examples = (
+        line
+        for path in (ROOT / "python" / "tilewright").rglob("*.py")
+        for line in path.read_text().splitlines()
+        if line.lstrip().startswith((">>>", "..."))
+    )
+    text = "\n".join([*(path.read_text() for path in tests), *examples])
+    used = set(re.findall(r"\.(\w+)", text)) | set(re.findall(r"\b(\w+)\(", text)) | set(re.findall(r'"(\w+)"', text))
+    for line in re.findall(r"^ *from \S+ import (.*)$", text, re.MULTILINE):
+        used |= set(re.findall(r"\w+", line))
+    unused = [
+        whole
+        for owner, names in NAMES.items()
+        for name in names.split()
+        if (whole := f"{owner}.{name}" if owner else name) not in REPLACEMENTS and name not in used
+    ]
+    assert unused == []

@@ -184,3 +184,41 @@ def test_groups_in_groups() -> None:
     assert outer.attach_stage is s[D] and inner.attach_stage is s[D]
     again = s.create_group(outputs=C, inputs=B)
     assert inner.group is again and again.group is outer and s[C].group is inner
+
+
+def test_what_things_are() -> None:
+    A, B, C, s = chain()
+    assert isinstance(A[0], te.TensorSlice) and not isinstance(A[0, 0], te.TensorSlice) and A[0].dtype == "float32"
+    single = s[C].fuse()
+    (relation,) = s[C].relations
+    assert isinstance(relation, te.schedule.Singleton) and relation.iter is single
+    assert isinstance(tvm.target.Target("cuda").kind, tvm.target.TargetKind)
+    (derivative,) = te.autodiff.gradient(te.compute((4,), lambda i: A[i, 0] * 3, name="D"), [A])
+    assert derivative.shape == (4, 64, 32)
+
+
+def test_kinds_of_axes_have_the_numbers_of_tvm() -> None:
+    kinds = ["DataPar", "ThreadIndex", "CommReduce", "Ordered", "Opaque", "Unrolled", "Vectorized", "Parallelized"]
+    assert [getattr(IterVar, kind) for kind in [*kinds, "Tensorized"]] == list(range(9))
+    _, _, C = product()
+    s = te.create_schedule(C.op)
+    i, j = C.op.axis
+    (k,) = C.op.reduce_axis
+    x = te.placeholder((8,), name="x")
+    y = te.compute((8,), lambda n: x[n] * 2, name="y")
+    ins, outs = (tvm.tir.decl_buffer((8,), name=name) for name in ("a", "b"))
+
+    def body(given, made):
+        ib = tvm.tir.ir_builder.create()
+        a, b = ib.buffer_ptr(given[0]), ib.buffer_ptr(made[0])
+        with ib.for_range(0, 8) as n:
+            b[n] = a[n] * 2
+        return ib.get()
+
+    intrin = te.decl_tensor_intrin(y.op, body, binds={x: ins, y: outs}, name="twice")
+    D = te.compute((64, 8), lambda i, j: C[i, j] * 2, name="D")
+    s = te.create_schedule(D.op)
+    s[D].tensorize(D.op.axis[1], intrin)
+    assert s[D].iter_var_attrs[D.op.axis[1]].iter_type == IterVar.Tensorized
+    assert (i.iter_type, k.iter_type) == (IterVar.DataPar, IterVar.CommReduce)
+    assert te.thread_axis("threadIdx.x").iter_type == IterVar.ThreadIndex
