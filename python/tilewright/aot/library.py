@@ -19,6 +19,7 @@ from mlir.passmanager import PassManager
 from ..errors import TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..ir.running import run_manager
 from ..messages.printable import in_c_comment
 from ..messages.progress import progress
 from ..native.callable import CallableBase
@@ -48,7 +49,7 @@ def object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
     versions = f"multiversion-host-functions{{levels={','.join(mcpu[1:])}}}," if mcpu[1:] else ""
     emit = f"emit-host-object{{mcpu={mcpu[0]} opt-level={level}}}"
     with module.context:
-        PassManager.parse(f"builtin.module({versions}{emit})").run(module.operation)
+        run_manager(PassManager.parse(f"builtin.module({versions}{emit})"), module.operation)
         return ir.StringAttr(module.operation.attributes["tilewright.object"]).value_bytes
 
 

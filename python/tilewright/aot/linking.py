@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import TilewrightError
+from ..native.tools import run_tool
 from ..storage.private_files import replace_file
 
 __all__ = ["find_compiler", "find_linker", "link_library"]
@@ -56,7 +56,7 @@ def link_library(
         versions = folder / "shown.map"
         versions.write_text(_VERSIONS.format("; ".join(shown)))
         arguments.append(f"-Wl,--version-script={versions}")
-    result = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    result = run_tool(arguments)
     if result.returncode:
         raise TilewrightError(
             f"linking {path.name} failed: {shlex.join(command)} returned {result.returncode}\n"

@@ -11,6 +11,7 @@ from mlir import ir
 
 from ..errors import CompileError
 from ..ir.diagnostics import MLIRError, diagnostics_of
+from ..ir.running import run_manager
 
 __all__ = ["KERNEL_PASSES", "cuda_source", "host_source"]
 
@@ -23,7 +24,7 @@ def _run(module: ir.Module, pipeline: str, doing: str) -> None:
 
     with module.context:
         try:
-            PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+            run_manager(PassManager.parse(f"builtin.module({pipeline})"), module.operation)
         except MLIRError as error:
             found = diagnostics_of(error.error_diagnostics)
             text = "\n".join(map(str, found)) or str(error)

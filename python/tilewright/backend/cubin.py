@@ -10,13 +10,14 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
+from ..native.interruptible import interruptibly
+from ..native.tools import run_tool
 
 __all__ = ["Cubin", "KernelResources", "LinkOptions", "find_ptxas", "link", "link_cubin"]
 
@@ -106,12 +107,7 @@ def _assemble(ptxas: Path, ptx: str, arch: str, options: LinkOptions) -> Cubin:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
         source.write_text(ptx)
-        run = subprocess.run(
-            [str(ptxas), *arguments, str(source), "-o", str(target)],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-        )
+        run = run_tool([str(ptxas), *arguments, str(source), "-o", str(target)])
         log = (run.stdout + run.stderr).strip().replace(str(source), "kernels.ptx")
         if run.returncode != 0:
             raise CompileError(f"ptxas refused the PTX for {arch}:\n{log}", stage="cubin")
@@ -141,25 +137,30 @@ def link(ptx: str, arch: str, options: LinkOptions | None = None) -> Cubin:
         getattr(nvjitlink, f"get_{kind}_log")(handle, buffer)
         return buffer.decode(errors="replace").strip("\0 \n")
 
-    try:
-        handle = nvjitlink.create(len(arguments), arguments)
-    except nvjitlink.nvJitLinkError as error:
-        raise CompileError(f"nvJitLink refused its options ({' '.join(arguments)}): {error}", stage="cubin") from None
-    except RuntimeError as error:  # the library is loaded at the first call
-        raise CompileError(f"nvJitLink could not be loaded: {error}", stage="cubin") from None
-    try:
+    def linked() -> tuple[bytes, str]:
         try:
-            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, source, len(source), "kernels.ptx")
-            nvjitlink.complete(handle)
+            handle = nvjitlink.create(len(arguments), arguments)
         except nvjitlink.nvJitLinkError as error:
-            log = log_of(handle, "error") or str(error)
-            raise CompileError(f"nvJitLink refused the PTX for {arch}:\n{log}", stage="cubin") from None
-        image = bytearray(nvjitlink.get_linked_cubin_size(handle))
-        nvjitlink.get_linked_cubin(handle, image)
-        log = log_of(handle, "info")
-    finally:
-        nvjitlink.destroy(handle)
-    return Cubin(bytes(image), _resources(log), log)
+            told = f"nvJitLink refused its options ({' '.join(arguments)}): {error}"
+            raise CompileError(told, stage="cubin") from None
+        except RuntimeError as error:  # the library is loaded at the first call
+            raise CompileError(f"nvJitLink could not be loaded: {error}", stage="cubin") from None
+        try:
+            try:
+                nvjitlink.add_data(handle, nvjitlink.InputType.PTX, source, len(source), "kernels.ptx")
+                nvjitlink.complete(handle)
+            except nvjitlink.nvJitLinkError as error:
+                log = log_of(handle, "error") or str(error)
+                raise CompileError(f"nvJitLink refused the PTX for {arch}:\n{log}", stage="cubin") from None
+            image = bytearray(nvjitlink.get_linked_cubin_size(handle))
+            nvjitlink.get_linked_cubin(handle, image)
+            return bytes(image), log_of(handle, "info")
+        finally:
+            nvjitlink.destroy(handle)
+
+    # A handle belongs to the thread that made it: from another one nvJitLink crashes.
+    image, log = interruptibly(linked)
+    return Cubin(image, _resources(log), log)
 
 
 def _resources(log: str) -> dict[str, KernelResources]:

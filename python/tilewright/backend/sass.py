@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 from ..errors import TilewrightError
+from ..native.tools import run_tool
 
 __all__ = ["disassemble", "find_disassembler"]
 
@@ -44,7 +44,7 @@ def disassemble(cubin: bytes) -> str:
         file = Path(folder) / "kernels.cubin"
         file.write_bytes(cubin)
         command = [str(tool), _OPTIONS[tool.name], str(file)]
-        run = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        run = run_tool(command)
     if run.returncode != 0:
         said = run.stderr.strip() or run.stdout.strip()
         raise TilewrightError(f"{tool.name} failed with code {run.returncode}: {said}".replace(str(file), "the cubin"))

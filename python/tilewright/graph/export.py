@@ -17,6 +17,7 @@ from ..aot.weights import WeightFile, write_weights
 from ..compiler.program_name import checked_name
 from ..errors import TilewrightError
 from ..ir import context
+from ..ir.running import run_manager
 from ..messages.progress import progress
 from .export_tables import ModelTables
 
@@ -75,5 +76,5 @@ def _module(tables: ModelTables, weights: WeightFile | None, file: str, on_cpu: 
         module = ir.Module.parse(tables.module_text(weights, file))
         target = "cpu" if on_cpu else "cuda"
         pipeline = f"builtin.module(convert-host-to-ffi{{target={target} export=true model=true}})"
-        PassManager.parse(pipeline).run(module.operation)
+        run_manager(PassManager.parse(pipeline), module.operation)
         return module

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from mlir import ir
 from mlir.passmanager import PassManager
 
 from ..errors import CompileError, ScheduleError
-from ..native.capsule import capsule_pointer
-from ..native.library import library
-from ..native.signals import INTERRUPT_CHECK, checks_for_interrupts, in_main_interpreter
 from .diagnostics import MLIRError, diagnostics_of
+from .running import run_manager
 from .schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
 
 __all__ = ["compile_error", "run_passes"]
@@ -33,29 +28,6 @@ def compile_error(doing: str, stage: str, error: MLIRError, *, schedule: bool = 
     return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
 
 
-@contextmanager
-def interruptible(context: ir.Context) -> Iterator[None]:
-    """Inside, a signal whose handler raises ends the passes that run in `context` after the one at hand. What was
-    raised is raised at the end: the module is not what it should be. Signals are the main thread's."""
-    if threading.current_thread() is not threading.main_thread() or not in_main_interpreter():
-        yield
-        return
-    watch = library().tilewrightWatchPasses
-    watch.argtypes, watch.restype = (ctypes.c_void_p, ctypes.c_void_p), None
-    raised: list[BaseException] = []
-    checks = checks_for_interrupts(raised)
-    next(checks)
-    check = INTERRUPT_CHECK(checks.__next__)
-    pointer = capsule_pointer(context._CAPIPtr)
-    watch(pointer, ctypes.cast(check, ctypes.c_void_p))
-    try:
-        yield
-    finally:
-        watch(pointer, None)
-        if raised:
-            raise raised[0] from None
-
-
 def run_passes(
     module: ir.Module,
     pipeline: str,
@@ -67,7 +39,7 @@ def run_passes(
 ) -> None:
     """Runs a pass pipeline on `module` in place, after `prepare` was called with its pass manager.
 
-    An error of MLIR becomes a CompileError. If a signal's handler raises, the pipeline ends after the current pass.
+    An error of MLIR becomes a CompileError. If a signal's handler raises, the waiting ends at once (`run_manager`).
     """
     with module.context:
         try:
@@ -77,7 +49,6 @@ def run_passes(
         if prepare is not None:
             prepare(manager)
         try:
-            with interruptible(module.context):
-                manager.run(module.operation)
+            run_manager(manager, module.operation)
         except MLIRError as error:
             raise compile_error(doing, stage, error, schedule=schedule) from None

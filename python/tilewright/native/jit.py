@@ -12,6 +12,7 @@ from mlir.execution_engine import ExecutionEngine
 
 from ..errors import LaunchError
 from .capsule import capsule_pointer
+from .interruptible import interruptibly
 
 __all__ = ["lookup"]
 
@@ -39,7 +40,11 @@ def lookup(engine: ExecutionEngine, name: str) -> int:
     Raises LaunchError if there is no such symbol.
     """
     encoded = name.encode()
-    address = _engine_lookup()(_Handle(capsule_pointer(engine._CAPIPtr)), _StringRef(encoded, len(encoded)))
+
+    def find(held: ExecutionEngine = engine) -> int | None:  # the first look-up is what compiles
+        return _engine_lookup()(_Handle(capsule_pointer(held._CAPIPtr)), _StringRef(encoded, len(encoded)))
+
+    address = interruptibly(find)
     if not address:
         raise LaunchError(f"the compiled program has no symbol {name}")
     return address

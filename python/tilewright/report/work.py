@@ -10,6 +10,8 @@ from mlir import ir
 from mlir.dialects import arith, tensor
 from mlir.passmanager import PassManager
 
+from ..ir.running import run_manager
+
 __all__ = ["Work", "work_of"]
 
 # Ops of arith and math that compute an element; casts, comparisons and selections are not counted.
@@ -84,7 +86,7 @@ def _fix_extents(module: ir.Module, function: ir.OpView, shapes: Sequence[Sequen
             argument.replace_all_uses_except(cast.result, cast.operation)
         results = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, results))
-        PassManager.parse("builtin.module(canonicalize)").run(module.operation)
+        run_manager(PassManager.parse("builtin.module(canonicalize)"), module.operation)
 
 
 def _name(op: ir.OpView) -> str:

@@ -22,6 +22,7 @@ from mlir.passmanager import PassManager
 
 from ..errors import TilewrightValueError as ValueError
 from ..ir.launch_options import launch_options
+from ..ir.running import run_manager
 from ..native.jit import lookup
 from ..native.library import library
 
@@ -231,7 +232,7 @@ class HostProgram:
                 images = {arch: ir.StringAttr.get(image) for arch, image in self.cubins.items()}
                 self._find(module, self.name).attributes["tilewright.cubins"] = ir.DictAttr.get(images)
             options = f"target={self.target}" + " managed=true" * self.is_managed + " export=true" * export
-            PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})").run(module.operation)
+            run_manager(PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})"), module.operation)
             return module
 
     def _compile(self) -> None:

@@ -23,6 +23,7 @@ from mlir.passmanager import PassManager
 from ..errors import SimulationError
 from ..ir.diagnostics import MLIRError
 from ..ir.passes import compile_error
+from ..ir.running import run_manager
 from ..native.jit import lookup
 from ..native.library import library
 from .host_program import CONFIG_SIZE, Launcher, bytecode
@@ -237,7 +238,7 @@ def compile_sim(
         copy = ir.Module.parse(bytecode(module))
         manager = PassManager.parse(f"builtin.module(gpu-to-sim{{{options}}})")
         try:
-            manager.run(copy.operation)
+            run_manager(manager, copy.operation)
         except MLIRError as error:
             raise compile_error("compiling for the simulator", "sim", error) from None
         return Simulator(copy, names, checks)

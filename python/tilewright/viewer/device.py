@@ -7,7 +7,6 @@ assembler keeps it for each instruction (`-lineinfo`). The code itself is the sa
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ..backend.ptx import emit_ptx
 from ..backend.sass import find_disassembler
 from ..errors import TilewrightError
 from ..ir.passes import run_passes
+from ..native.tools import run_tool
 from .panes import Origin, Pane
 from .stages import Numbered
 
@@ -128,7 +128,7 @@ def _closer(text: str) -> str:
 
 
 def _disassemble(tool: Path, file: Path, *options: str) -> Iterator[str]:
-    run = subprocess.run([str(tool), *options, str(file)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    run = run_tool([str(tool), *options, str(file)])
     if run.returncode != 0:
         raise TilewrightError(f"{tool.name} failed with code {run.returncode}: {run.stderr.strip()}")
     return iter(run.stdout.expandtabs().splitlines())
