@@ -117,7 +117,7 @@ def main() -> None:
     """Runs the tests of the script that calls it and exits."""
     import pytest
 
-    frame = sys._getframe(1)
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     sys.exit(pytest.main([frame.f_globals["__file__"], *sys.argv[1:]]))
 
 

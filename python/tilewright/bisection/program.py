@@ -43,9 +43,9 @@ class BisectedProgram:
         self.program, self.args = program, args
         self.target = Target.of(target)
         self.lowering: Lowering = take_up(program, args, self.target, name, after=after)
-        from ..compiler.programs import _function
+        from ..compiler.programs import program_function
 
-        self.signature = Signature.from_function(_function(self.lowering), DeviceKind.CPU)
+        self.signature = Signature.from_function(program_function(self.lowering), DeviceKind.CPU)
         self.name = self.lowering.name
         for argument in self.signature.arguments:
             if argument.strides is not None or argument.optional or argument.is_pointer:

@@ -79,7 +79,7 @@ def shared(array: Array) -> Array:
 def copied(module: ir.Module) -> ir.Module:
     from ..compiler.pipeline import Lowering
 
-    return Lowering._copy(module)
+    return Lowering.copied(module)
 
 
 def in_sequence(module: ir.Module) -> ir.Module:

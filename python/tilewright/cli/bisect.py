@@ -79,7 +79,7 @@ def _run_model(path: str, options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
     """Adds the command to the command line."""
     parser = commands.add_parser(
         "bisect",

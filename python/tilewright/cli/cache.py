@@ -36,7 +36,7 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
     """Adds the command to the command line."""
     parser = commands.add_parser(
         "cache",

@@ -154,7 +154,7 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
     """Adds the command to the command line."""
     text = "a scheduled GEMM from Python to a checked result, every stage shown"
     parser = commands.add_parser("demo", help=text, description=text)

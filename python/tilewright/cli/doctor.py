@@ -184,7 +184,7 @@ def _run(options: argparse.Namespace) -> int:
     return 0 if all(finding.ok for finding in found if finding.required) else 1
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
     """Adds the command to the command line."""
     text = "what is installed, what is missing, and what that costs"
     commands.add_parser("doctor", help=text, description=text).set_defaults(run=_run)

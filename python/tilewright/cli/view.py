@@ -93,7 +93,7 @@ def _programs(path: Path, options: argparse.Namespace) -> list[tuple[Any, Any, s
     return [(mlir_module(path), None, options.name)]
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
     """Adds the command to the command line."""
     parser = commands.add_parser(
         "view",

@@ -133,17 +133,17 @@ class Function(CallableBase):
     """
 
     # A call goes straight to compiled code: no frame of Python's, no tuple of the arguments.
-    __slots__ = ("__weakref__", "_lowering", "_program")
+    __slots__ = ("__weakref__", "lowering", "_program")
 
     def __init__(self, lowering: Lowering) -> None:
-        self._lowering = lowering
+        self.lowering = lowering
         self._program: Program = make_program(lowering)
         set_target(self, _FirstCall(self, self._program))
 
     @property
     def name(self) -> str:
         """The program's name."""
-        return self._lowering.name
+        return self.lowering.name
 
     @property
     def entry_name(self) -> str:
@@ -153,7 +153,7 @@ class Function(CallableBase):
     @property
     def target(self) -> Target:
         """What it was compiled for."""
-        return self._lowering.target
+        return self.lowering.target
 
     @property
     def is_managed(self) -> bool:
@@ -168,13 +168,13 @@ class Function(CallableBase):
     @property
     def cache_hit(self) -> bool:
         """Whether the kernels were taken from the cache; `ir` then makes a stage when it is asked for."""
-        return self._lowering.cache_hit
+        return self.lowering.cache_hit
 
     @property
     def timings(self) -> Mapping[str, float]:
         """Seconds by what took them: each stage's passes, your own passes ("after loops"), "ptx", "cubin",
         "cache" (finding and storing), …"""
-        return dict(self._lowering.timings)
+        return dict(self.lowering.timings)
 
     def __repr__(self) -> str:
         return f"<tilewright.Function {self.signature} for {self.target}>"
@@ -240,7 +240,7 @@ class Function(CallableBase):
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages that `ir` shows, in order."""
-        return self._lowering.stages
+        return self.lowering.stages
 
     def ir(self, stage: str, *, locations: bool = False) -> str:
         """The IR of a stage as text, which `tilewright-opt` and `tw.build(text, start=stage)` take again.
@@ -248,7 +248,7 @@ class Function(CallableBase):
         "te" is the whole module, the schedule beside the function; "schedule" is the schedule alone. With `locations`
         each op says which line of the program it came from.
         """
-        return self._lowering.ir(stage, locations=locations)
+        return self.lowering.ir(stage, locations=locations)
 
     @property
     def ptx(self) -> str:
@@ -293,9 +293,9 @@ class Function(CallableBase):
         if "gpu" not in self.stages:
             raise TilewrightError(f"{self.name} is compiled for {self.target.kind}, which has no kernels")
         if what == "cuda":
-            return cuda_source(self._lowering.copy_of("gpu"))
+            return cuda_source(self.lowering.copy_of("gpu"))
         arch = self.target.arch or ""
-        return host_source(self._lowering.copy_of("gpu"), self.name, self.cubin, arch, managed=self._lowering.managed)
+        return host_source(self.lowering.copy_of("gpu"), self.name, self.cubin, arch, managed=self.lowering.managed)
 
     def sass(self) -> str:
         """The kernels' machine code, disassembled by nvdisasm or cuobjdump where one is installed: the CUDA toolkit has
@@ -345,7 +345,7 @@ class Function(CallableBase):
             self.target.arch or "",
             self.launch_config(*arrays).launches,
             str(self.ir("gpu")),
-            self._lowering.copy_of("linalg"),
+            self.lowering.copy_of("linalg"),
             shapes + flags,
             sizes + [0] * len(flags),
         )
@@ -518,7 +518,7 @@ class Function(CallableBase):
 
     def module(self, stage: str) -> ir.Module:
         """A copy of a stage's module, for your own passes."""
-        return self._lowering.copy_of("te" if stage == "schedule" else stage)
+        return self.lowering.copy_of("te" if stage == "schedule" else stage)
 
 
 def _strides_without(argument: Argument) -> list[int]:

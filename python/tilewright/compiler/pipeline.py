@@ -128,13 +128,13 @@ class Lowering:
 
     def enter(self, module: ir.Module) -> None:
         """Takes up a module at the start stage; it is copied, and the hooks of that stage run."""
-        self._arrive(self.start, self._copy(module))
+        self._arrive(self.start, self.copied(module))
 
     def copy_of(self, stage: str) -> ir.Module:
         """A copy of the module at `stage`, for the user to do with as they like."""
         module = self.reach(stage)
         module.context.load_all_available_dialects()  # the bindings make ops of loaded ones only
-        return self._copy(module)
+        return self.copied(module)
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ class Lowering:
             raise TilewrightValueError(
                 f"expected a stage from {self.start} on, where the program was taken up, got {stage!r}"
             )
-        module = self._copy(self.reach(above))
+        module = self.copied(self.reach(above))
         doing = f"lowering {self.name} from {above} to {stage}"
         with self.timed(stage):
             begin = "gpu" if (above, stage) == ("nvvm", "host") else above
@@ -190,7 +190,7 @@ class Lowering:
         return max("gpu", self.start, key=path.index) if "gpu" in path else path[-1]
 
     @staticmethod
-    def _copy(module: ir.Module) -> ir.Module:
+    def copied(module: ir.Module) -> ir.Module:
         with module.context, module.operation.location:
             made = ir.Module.create()
             attributes = module.operation.attributes

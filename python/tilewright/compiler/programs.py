@@ -57,7 +57,7 @@ class Program(Protocol):
         ...
 
 
-def _function(lowering: Lowering) -> ir.Operation:
+def program_function(lowering: Lowering) -> ir.Operation:
     """The program's function, at the stage where it was taken up."""
     module = lowering.reach(lowering.start)
     return next(
@@ -124,7 +124,7 @@ class _Cuda:
         from ..runtime import DeviceKind, Signature
 
         kind = DeviceKind.CPU if self.is_managed else DeviceKind.CUDA
-        return Signature.from_function(_function(self._lowering), kind)
+        return Signature.from_function(program_function(self._lowering), kind)
 
     @cached_property
     def _program(self) -> CudaProgram:
@@ -182,7 +182,7 @@ class _OnHost(ABC):
 
         self.host = self._compile(lowering)
         self.entry_name = self.host.name
-        self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
+        self.signature = Signature.from_function(program_function(lowering), DeviceKind.CPU)
 
     @abstractmethod
     def _compile(self, lowering: Lowering) -> HostProgram: ...

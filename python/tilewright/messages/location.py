@@ -47,7 +47,7 @@ def user_source() -> Source:
     """The line that called into Tilewright: that of the innermost frame whose code is not the package's own."""
     if (source := _read.get()) is not None:
         return source
-    frame = sys._getframe(1)
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while _is_own(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return Source(frame.f_code.co_filename, frame.f_lineno)

@@ -11,7 +11,7 @@ import ctypes
 __all__ = ["capsule_like", "capsule_name", "capsule_pointer"]
 
 
-def _function(name: str, result: object, *arguments: object) -> ctypes._FuncPointer:
+def _function(name: str, result: object, *arguments: object) -> ctypes._FuncPointer:  # pyright: ignore[reportPrivateUsage]
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))  # type: ignore[arg-type]
 
 

@@ -201,7 +201,7 @@ class Scope:
             return known
         if name in self._lazy:
             node, _ = self._lazy[name]
-            for own, value in zip(node.proto.output, self._evaluate(node)):
+            for own, value in zip(node.proto.output, self.evaluate(node)):
                 if own:
                     self._hosts[own] = value
             return self._hosts[name]
@@ -234,7 +234,7 @@ class Scope:
     def _is_constant_node(self, node: Node) -> bool:
         return node.op in ("Shape", "Size") or all(self._is_constant(name) for name in node.proto.input if name)
 
-    def _evaluate(self, node: Node) -> Sequence[np.ndarray]:
+    def evaluate(self, node: Node) -> Sequence[np.ndarray]:
         """The results of a node on values that are known, by ONNX's reference."""
         with self.builder.node(node.label, 0):
             if node.op in ("Shape", "Size"):

@@ -85,7 +85,7 @@ class Block:
     def __del__(self) -> None:
         if not cuda_driver.is_finalizing():
             # No lock: this may run at any point, in a thread that holds the pool's. A deque's append is atomic.
-            self._pool._returned.append(self._memory)
+            self._pool.returned.append(self._memory)
 
 
 class Pool:
@@ -94,7 +94,7 @@ class Pool:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._lock = threading.Lock()
-        self._returned: deque[_Memory] = deque()
+        self.returned: deque[_Memory] = deque()
         self._free: list[_Memory] = []
         self._in_use = self._peak = self._reserved = self._requests = self._reused = 0
 
@@ -121,8 +121,8 @@ class Pool:
 
     def _collect(self) -> None:
         """Takes back the blocks that nothing refers to any more."""
-        while self._returned:
-            memory = self._returned.popleft()
+        while self.returned:
+            memory = self.returned.popleft()
             self._in_use -= memory.size
             memory.waits += [_mark(stream) for stream in memory.others.values()]
             memory.others.clear()

@@ -53,7 +53,7 @@ class Signature:
     arguments: tuple[Argument, ...]
     device_kind: DeviceKind = DeviceKind.CPU
     parameters: tuple[Argument | Group, ...] = ()
-    _made: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    made_structs: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.parameters:

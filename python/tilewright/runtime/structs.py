@@ -122,8 +122,8 @@ def _extents_of(numbers: Sequence[int | Symbol]) -> ctypes.Array[_Extent] | None
 
 def as_struct(signature: Signature) -> _SignatureStruct:
     """The signature as the run time has it, made once."""
-    if signature._made:
-        return signature._made[0]
+    if signature.made_structs:
+        return signature.made_structs[0]
     arguments = []
     places = [place for place, one in places_of(signature.parameters) if not isinstance(one, Group)]
     for place, argument in zip(places, signature.arguments):
@@ -148,5 +148,5 @@ def as_struct(signature: Signature) -> _SignatureStruct:
         str(signature).encode(), signature.name.encode(), (_ArgumentStruct * len(arguments))(*arguments),
         len(arguments), signature.device_kind.value, _as_structs(signature), len(signature.parameters),
     )  # fmt: skip
-    signature._made.append(struct)
+    signature.made_structs.append(struct)
     return struct

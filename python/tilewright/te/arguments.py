@@ -112,7 +112,7 @@ def aligned(tensor: Tensor | Strided, align: int) -> Aligned:
     found = tensor.tensor if isinstance(tensor, Strided) else tensor
     if not isinstance(found, Tensor):
         raise TypeError(f"{source}: te.aligned: expected a tensor, got {tensor!r}")
-    dtype = found.op._dtypes[found.value_index]
+    dtype = found.op.element_types[found.value_index]
     return Aligned(tensor, checked_alignment(align, dtype, f"te.aligned {tensor.name}", source))
 
 
@@ -152,7 +152,7 @@ def pointer(tensor: Tensor, align: int | None = None) -> Pointer:
         raise ValueError(f"{source}: {what}: expected a row-major tensor, got one with strides")
     if align is None:
         return Pointer(tensor, alignment_of(tensor), source)
-    dtype = tensor.op._dtypes[tensor.value_index]
+    dtype = tensor.op.element_types[tensor.value_index]
     return Pointer(tensor, checked_alignment(align, dtype, what, source), source)
 
 

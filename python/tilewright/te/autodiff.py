@@ -62,7 +62,7 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     for what, one in (("output", output), *(("input", one) for one in wanted)):
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: te.gradient: expected a tensor as {what}, got {one!r}")
-        if not one.op._dtypes[one.value_index].is_float:
+        if not one.op.element_types[one.value_index].is_float:
             raise TypeError(f"{source}: te.gradient: expected an {what} of floats, got {one.name} of {one.dtype}")
     if head is None:
         head = _identity(output)
@@ -90,7 +90,7 @@ def _every(conditions: object) -> bool:
 def _identity(output: Tensor) -> Tensor:
     """The gradient of a tensor by itself."""
     rank = output.ndim
-    one, zero = (Const(value, output.op._dtypes[output.value_index], output.op.source) for value in (1.0, 0.0))
+    one, zero = (Const(value, output.op.element_types[output.value_index], output.op.source) for value in (1.0, 0.0))
 
     def element(*axes: IterVar) -> Expr:
         if not rank:
@@ -114,16 +114,16 @@ class _Reverse:
         for op in ops:
             if _every(one not in leads for one in op.input_tensors):
                 continue
-            leads.update(op._tensors)
+            leads.update(op.results)
         for op in reversed(ops):
             through = [one for one in op.input_tensors if one in leads]
-            if isinstance(op, ExternOp) and through and not set(op._tensors).isdisjoint(self._parts):
+            if isinstance(op, ExternOp) and through and not set(op.results).isdisjoint(self._parts):
                 raise TypeError(
                     f"{self._source}: te.gradient of {op.name}: expected expressions, got an extern ({op.source})"
                 )
             if not isinstance(op, ComputeOp):
                 continue
-            for made in op._tensors:
+            for made in op.results:
                 if made in self._parts and through:
                     adjoint = self._total(made)
                     for one in through:
@@ -135,7 +135,7 @@ class _Reverse:
         parts = self._parts.get(tensor, [])
         if len(parts) == 1:
             return parts[0]
-        zero = Const(0.0, tensor.op._dtypes[tensor.value_index], self._source)
+        zero = Const(0.0, tensor.op.element_types[tensor.value_index], self._source)
 
         def element(*axes: IterVar) -> Expr:
             result: Expr = zero
@@ -167,7 +167,7 @@ class _Reverse:
                 continue
             if reduction is not None and reduction.name != "sum":
                 taken = value == Read(made, tuple(op.axis), self._source)
-                factor = Select(taken, factor, Const(0.0, factor._dtype, self._source), False, self._source)
+                factor = Select(taken, factor, Const(0.0, factor.element_type, self._source), False, self._source)
             self._parts.setdefault(tensor, []).append(self._part(op, read, factor, adjoint))
 
     def _part(self, op: ComputeOp, read: Read, factor: Expr, adjoint: Tensor) -> Tensor:
@@ -200,7 +200,7 @@ class _Reverse:
             where = all(*conditions) if conditions else None
             if free:
                 return sum(value, axis=list(free.values()), where=where)
-            return value if where is None else if_then_else(where, value, Const(0.0, value._dtype, self._source))
+            return value if where is None else if_then_else(where, value, Const(0.0, value.element_type, self._source))
 
         return compute(self._prefix + tensor.shape, element, name=f"grad_{tensor.op.name}")
 

@@ -94,11 +94,11 @@ def _fold(what: str, op: str, conditions: tuple[ExprLike, ...]) -> Expr:
     result = exprs[0]
     for expr in exprs[1:]:
         if not _must_wait(expr, result):
-            result = Call(op, (result, expr), result._dtype, source)
+            result = Call(op, (result, expr), result.element_type, source)
         elif op == "and":
-            result = Select(result, expr, Const(False, result._dtype, source), True, source)
+            result = Select(result, expr, Const(False, result.element_type, source), True, source)
         else:
-            result = Select(result, Const(True, result._dtype, source), expr, True, source)
+            result = Select(result, Const(True, result.element_type, source), expr, True, source)
     return result
 
 

@@ -22,7 +22,7 @@ def same(one: Expr, other: Expr) -> bool:
         if a is b or (id(a), id(b)) in seen:
             continue
         seen.add((id(a), id(b)))
-        if type(a) is not type(b) or a._dtype is not b._dtype:
+        if type(a) is not type(b) or a.element_type is not b.element_type:
             return False
         if isinstance(a, Const) and isinstance(b, Const):
             if a.value != b.value:
@@ -41,7 +41,7 @@ def same(one: Expr, other: Expr) -> bool:
 
 def number(value: float, like: Expr) -> Const:
     """A constant of the type of `like`."""
-    return Const(value, like._dtype, like.source)
+    return Const(value, like.element_type, like.source)
 
 
 # By operation: the factor that the derivative of its one operand is multiplied by; None where it is constant almost
@@ -87,13 +87,13 @@ def derivative(expr: Expr, read: Read, what: str, source: Source) -> Expr | None
         return known[id(part)]
 
     def _of(part: Expr) -> Steps[Expr | None]:
-        if not part._dtype.is_float:
+        if not part.element_type.is_float:
             return None
         if isinstance(part, Read):
             return number(1.0, part) if same(part, read) else None
         if isinstance(part, Cast):
             inner = yield of(part.value)
-            return None if inner is None else inner.astype(part._dtype)
+            return None if inner is None else inner.astype(part.element_type)
         if isinstance(part, Select):
             yes = yield of(part.true_value)
             no = yield of(part.false_value)

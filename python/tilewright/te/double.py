@@ -54,7 +54,7 @@ def _wide(dtype: DType) -> DType:
 
 def _operation(op: Operation, made: Mapping[Tensor, Tensor]) -> Operation:
     if isinstance(op, PlaceholderOp):
-        dtype = op._dtypes[0]
+        dtype = op.element_types[0]
         return placeholder(op.shape, "float64", op.name).op if dtype.is_float else op
     if not isinstance(op, ComputeOp):
         raise NoDouble(f"{op.source}: {op.name}: expected a te.compute or te.scan, got {type(op).__name__}")
@@ -72,7 +72,8 @@ def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor]) -> Reduction
     wide = Reduction(reduction.name, exprs, reduction.axis, reduction.source)
     if reduction.name == "reduce":
         news = {
-            one: Var(one.name, _wide(one._dtype), one.source, one.is_index) for one in (*reduction.lhs, *reduction.rhs)
+            one: Var(one.name, _wide(one.element_type), one.source, one.is_index)
+            for one in (*reduction.lhs, *reduction.rhs)
         }
         wide.lhs = tuple(news[one] for one in reduction.lhs)
         wide.rhs = tuple(news[one] for one in reduction.rhs)
@@ -82,9 +83,9 @@ def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor]) -> Reduction
 
 
 def _const(expr: Const) -> Const:
-    if not expr._dtype.is_float:
+    if not expr.element_type.is_float:
         return expr
-    return Const(float(np.asarray(expr.value, as_dtype(expr._dtype.name))), _DOUBLE, expr.source)
+    return Const(float(np.asarray(expr.value, as_dtype(expr.element_type.name))), _DOUBLE, expr.source)
 
 
 def _expr(expr: Expr, made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var]) -> Expr:
@@ -96,9 +97,9 @@ def _rebuilt(expr: Expr, operands: Sequence[Expr], made: Mapping[Tensor, Tensor]
         return _const(expr)
     if isinstance(expr, Var):
         new = variables.get(expr, expr)
-        return Cast(new, _DOUBLE, expr.source) if new._dtype.is_float and new._dtype != _DOUBLE else new
+        return Cast(new, _DOUBLE, expr.source) if new.element_type.is_float and new.element_type != _DOUBLE else new
     if isinstance(expr, Previous):
-        return Previous(expr.result, expr.lag, _wide(expr._dtype), expr.source)
+        return Previous(expr.result, expr.lag, _wide(expr.element_type), expr.source)
     if isinstance(expr, Read):
         return Read(made[expr.tensor], tuple(operands), expr.source)
     if isinstance(expr, Select):
@@ -106,9 +107,9 @@ def _rebuilt(expr: Expr, operands: Sequence[Expr], made: Mapping[Tensor, Tensor]
         return Select(condition, yes, no, expr.lazy, expr.source)
     if isinstance(expr, Cast):
         (value,) = operands
-        if expr._dtype.is_float and value._dtype == _DOUBLE:
+        if expr.element_type.is_float and value.element_type == _DOUBLE:
             return value
-        return Cast(value, _wide(expr._dtype), expr.source)
+        return Cast(value, _wide(expr.element_type), expr.source)
     if isinstance(expr, Call):
-        return Call(expr.op, tuple(operands), _wide(expr._dtype), expr.source, expr.is_index)
+        return Call(expr.op, tuple(operands), _wide(expr.element_type), expr.source, expr.is_index)
     return expr  # an axis

@@ -184,12 +184,12 @@ class _Function:
 
     def _type(self, arg: Arg) -> ir.Type:
         if isinstance(arg, Var):
-            return mlir_type(arg._dtype)
+            return mlir_type(arg.element_type)
         dynamic = ir.ShapedType.get_dynamic_size()
         shape = self._layouts[arg].shape if arg in self._layouts else arg.shape
         extents = [extent if isinstance(extent, int) else dynamic for extent in shape]
         with file_location(arg.op.source):
-            return ir.RankedTensorType.get(extents, mlir_type(arg.op._dtypes[arg.value_index]))
+            return ir.RankedTensorType.get(extents, mlir_type(arg.op.element_types[arg.value_index]))
 
     def _tensor_name(self, arg: Tensor) -> str:
         name = self._names[arg.op]
@@ -336,7 +336,7 @@ class _Function:
             rows = extents[0]
             extents[0] = max(rows - begin, 0) if isinstance(rows, int) else rows - begin
         rank = len(op.axis)
-        kinds = [mlir_type(op._dtypes[i]) for i in range(op.num_outputs)]
+        kinds = [mlir_type(op.element_types[i]) for i in range(op.num_outputs)]
         shape = [extent if isinstance(extent, int) else dynamic for extent in extents[:rank]]
         operands = [self._emit_extent(extent, op.source) for extent in extents if isinstance(extent, Expr)]
         tensors = [op.output(i) for i in range(op.num_outputs)]
@@ -345,8 +345,8 @@ class _Function:
         if reduction is not None:
             reducer = ir.Attribute.parse(f"#te<reducer {reduction.name}>")
             if reduction.identity:
-                identity = ir.ArrayAttr.get([constant_attr(one.value, one._dtype) for one in reduction.identity])
-            elif op._dtypes[0].kind == "uint" and reduction.name in ("min", "max"):
+                identity = ir.ArrayAttr.get([constant_attr(one.value, one.element_type) for one in reduction.identity])
+            elif op.element_types[0].kind == "uint" and reduction.name in ("min", "max"):
                 is_unsigned = ir.BoolAttr.get(True)
         strings = [ir.StringAttr.get(name) for name in names]
         with file_location(op.source):
@@ -389,7 +389,7 @@ class _Function:
         for one in tensors:
             with file_location(op.source):
                 sizes = [self._emit_extent(size, op.source) if isinstance(size, Expr) else size for size in one.shape]
-                inits.append(tensor.empty(sizes, mlir_type(one.op._dtypes[one.value_index])))
+                inits.append(tensor.empty(sizes, mlir_type(one.op.element_types[one.value_index])))
         made = te_ops.ExternOp(
             types,
             ir.StringAttr.get(self._names[op]),
@@ -410,7 +410,7 @@ class _Function:
         assert reduction is not None
         elements = reduction.lhs + reduction.rhs
         locations = [named_location(var.name, var.source) for var in elements]
-        block = ir.Block.create_at_start(made.regions[1], [mlir_type(var._dtype) for var in elements], locations)
+        block = ir.Block.create_at_start(made.regions[1], [mlir_type(var.element_type) for var in elements], locations)
         with ir.InsertionPoint(block), file_location(reduction.source):
             emitter = BodyEmitter(self._values, dict(zip(elements, block.arguments)))
             te_ops.yield_([emitter.element(expr) for expr in reduction.combined])

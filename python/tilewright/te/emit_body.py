@@ -144,7 +144,7 @@ class BodyEmitter:
         if not expr.is_index:
             return value
         with file_location(expr.source):
-            return self._index_as(value, expr, expr._dtype)
+            return self._index_as(value, expr, expr.element_type)
 
     def _known(self, expr: Expr) -> ir.Value | None:
         for scope in reversed(self._scopes):
@@ -177,16 +177,16 @@ class BodyEmitter:
             return self._read(expr)
         with file_location(expr.source):
             if isinstance(expr, Const):
-                return arith.constant(mlir_type(expr._dtype), constant_attr(expr.value, expr._dtype))
+                return arith.constant(mlir_type(expr.element_type), constant_attr(expr.value, expr.element_type))
             if isinstance(expr, Var):
                 return self._bound[expr]
             if isinstance(expr, Cast):
                 return self._cast(expr)
             if isinstance(expr, Previous):
-                return te_ops.previous(mlir_type(expr._dtype), expr.result, expr.lag)
+                return te_ops.previous(mlir_type(expr.element_type), expr.result, expr.lag)
             assert isinstance(expr, Call), expr
             if expr.op == "reinterpret":
-                value, kind = self.value(expr.args[0]), mlir_type(expr._dtype)
+                value, kind = self.value(expr.args[0]), mlir_type(expr.element_type)
                 return value if value.type == kind else arith.bitcast(kind, value)
             return self._call(expr.op, [self.value(arg) for arg in expr.args], expr.args[0])
 
@@ -225,9 +225,9 @@ class BodyEmitter:
             return operands.dim(self._bound[expr]) + self._offset(expr)
         if isinstance(expr, Var) and expr.is_index:
             return operands.symbol(self._bound[expr])
-        if isinstance(expr, Cast) and expr.value.is_index and expr._dtype.kind == "int":
+        if isinstance(expr, Cast) and expr.value.is_index and expr.element_type.kind == "int":
             return None if self._intervals.wraps(expr) else (yield self._affine(expr.value, operands))
-        if not isinstance(expr, Call) or expr._dtype.kind != "int":
+        if not isinstance(expr, Call) or expr.element_type.kind != "int":
             return None
         if expr.op in ("add", "sub", "mul"):
             if expr.op == "mul" and not any(map(_is_number, expr.args)) or self._intervals.wraps(expr):
@@ -253,8 +253,13 @@ class BodyEmitter:
         """
         apart: list[tuple[str, Expr]] = []
         low = high = 0
-        bits = expr._dtype.bits
-        while isinstance(expr, Call) and expr.op in ("add", "sub") and expr._dtype.kind == "int" and not expr.is_index:
+        bits = expr.element_type.bits
+        while (
+            isinstance(expr, Call)
+            and expr.op in ("add", "sub")
+            and expr.element_type.kind == "int"
+            and not expr.is_index
+        ):
             if not self._intervals.wraps(expr):
                 break
             lhs, rhs = expr.args
@@ -278,7 +283,7 @@ class BodyEmitter:
         if expr.is_index:
             return value
         with file_location(expr.source):
-            cast = arith.index_castui if expr._dtype.is_unsigned else arith.index_cast
+            cast = arith.index_castui if expr.element_type.is_unsigned else arith.index_cast
             return cast(self._index, value)
 
     def _read(self, expr: Read) -> Steps[ir.Value]:
@@ -294,7 +299,7 @@ class BodyEmitter:
             place = ir.AffineMap.get(place.n_dims, place.n_symbols, [one.compose(place) for one in of.results])
         with named_location(expr.tensor.name, expr.source):
             return te_ops.read(
-                mlir_type(expr._dtype),
+                mlir_type(expr.element_type),
                 self._tensors[expr.tensor],
                 operands.values,
                 ir.AffineMapAttr.get(place),
@@ -313,7 +318,7 @@ class BodyEmitter:
 
     def _select(self, expr: Select) -> Steps[ir.Value]:
         emit = self._value if expr.is_index else self._element
-        kind = self._index if expr.is_index else mlir_type(expr._dtype)
+        kind = self._index if expr.is_index else mlir_type(expr.element_type)
         with file_location(expr.source):
             condition = yield self._value(expr.condition)
             if not expr.lazy:
@@ -326,7 +331,7 @@ class BodyEmitter:
             return op.results[0]
 
     def _call(self, name: str, values: list[ir.Value], first: Expr) -> ir.Value:
-        dtype = first._dtype
+        dtype = first.element_type
         if name in _SIGNED_PREDICATES:
             if dtype.is_float:
                 return arith.cmpf(_FLOAT_PREDICATES[name], *values)
@@ -371,7 +376,7 @@ class BodyEmitter:
         return self._convert(wide, single, dtype)
 
     def _cast(self, expr: Cast) -> ir.Value:
-        source, to = expr.value._dtype, expr._dtype
+        source, to = expr.value.element_type, expr.element_type
         value = self.value(expr.value)
         if expr.value.is_index:
             if to.kind == "int":

@@ -28,7 +28,7 @@ def buffer_type(buffer: Buffer, scope: str = "") -> ir.MemRefType:
     dynamic = ir.ShapedType.get_dynamic_size()
     shape = [extent if isinstance(extent, int) else dynamic for extent in buffer.shape]
     space = ir.Attribute.parse(_SPACES[scope]) if scope in _SPACES else None
-    return ir.MemRefType.get(shape, mlir_type(buffer._dtype), memory_space=space)
+    return ir.MemRefType.get(shape, mlir_type(buffer.element_type), memory_space=space)
 
 
 class StatementEmitter:

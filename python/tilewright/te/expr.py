@@ -59,7 +59,7 @@ class Expr:
     ``//``, ``te.floordiv`` or ``te.truncdiv``, never by ``/``.
     """
 
-    __slots__ = ("_dtype", "is_index", "source")
+    __slots__ = ("element_type", "is_index", "source")
     if TYPE_CHECKING:
 
         def __hash__(self) -> int: ...
@@ -71,12 +71,12 @@ class Expr:
     is_index: bool
 
     def __init__(self, dtype: DType, source: Source, is_index: bool = False) -> None:
-        self._dtype, self.source, self.is_index = dtype, source, is_index
+        self.element_type, self.source, self.is_index = dtype, source, is_index
 
     @property
     def dtype(self) -> str:
         """NumPy's name of the type of this value."""
-        return self._dtype.name
+        return self.element_type.name
 
     def operands(self) -> tuple[Expr, ...]:
         """The expressions that this one is made of."""
@@ -89,7 +89,7 @@ class Expr:
         """
         source = user_source()
         to = dtype_of(dtype, source)
-        if to is self._dtype and not self.is_index:
+        if to is self.element_type and not self.is_index:
             return self
         return Cast(self, to, source)
 
@@ -189,18 +189,18 @@ class Expr:
 
     def __neg__(self) -> Expr:
         source = user_source()
-        _need_arithmetic("-", self, source)
-        if self._dtype.is_float:
-            return Call("neg", (self,), self._dtype, source)
+        need_arithmetic("-", self, source)
+        if self.element_type.is_float:
+            return Call("neg", (self,), self.element_type, source)
         return binary("sub", 0, self)
 
     def __pos__(self) -> Expr:
         return self
 
     def __invert__(self) -> Expr:
-        if self._dtype.kind == "bool":
+        if self.element_type.kind == "bool":
             return binary("xor", self, True)
-        return binary("xor", self, -1 if self._dtype.kind == "int" else (1 << self._dtype.bits) - 1)
+        return binary("xor", self, -1 if self.element_type.kind == "int" else (1 << self.element_type.bits) - 1)
 
     def __lt__(self, other: ExprLike) -> Expr:
         return binary("lt", self, other)
@@ -238,7 +238,7 @@ class Expr:
     def __repr__(self) -> str:
         return str(self)
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         """It as text, over its operands as texts."""
         return "?"
 
@@ -247,7 +247,7 @@ def _text(expr: Expr) -> Steps[str]:
     operands = []
     for operand in expr.operands():
         operands.append((yield _text(operand)))
-    return expr._written(operands)
+    return expr.written(operands)
 
 
 class Const(Expr):
@@ -267,7 +267,7 @@ class Const(Expr):
     def __float__(self) -> float:
         return float(self.value)
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return str(self.value)
 
 
@@ -300,7 +300,7 @@ class Var(Expr):
         """TVM's older word for `name`."""
         return self.name
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return self.name
 
 
@@ -347,7 +347,7 @@ class IterVar(Expr):
         """TVM's number of the kind of axis, such as ``IterVar.CommReduce``."""
         return {"reduce": self.CommReduce, "thread": self.ThreadIndex}.get(self.kind, self.DataPar)
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return self.name
 
 
@@ -382,7 +382,7 @@ class Call(Expr):
             return (self.args[0] is self.args[1]) == (self.op == "eq")
         return super().__bool__()
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         if self.op not in _SYMBOLS:
             return f"{self.op}({', '.join(operands)})"
         symbol, binding = _SYMBOLS[self.op], _binding(self)
@@ -414,7 +414,7 @@ class Cast(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return (self.value,)
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return f"{self.dtype}({operands[0]})"
 
 
@@ -429,13 +429,13 @@ class Select(Expr):
     lazy: bool
 
     def __init__(self, condition: Expr, true_value: Expr, false_value: Expr, lazy: bool, source: Source) -> None:
-        super().__init__(true_value._dtype, source, true_value.is_index and false_value.is_index)
+        super().__init__(true_value.element_type, source, true_value.is_index and false_value.is_index)
         self.condition, self.true_value, self.false_value, self.lazy = condition, true_value, false_value, lazy
 
     def operands(self) -> tuple[Expr, ...]:
         return (self.condition, self.true_value, self.false_value)
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return f"{'if_then_else' if self.lazy else 'select'}({', '.join(operands)})"
 
 
@@ -460,7 +460,7 @@ class Read(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return self.indices
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return f"{self.tensor.name}[{', '.join(operands)}]"
 
 
@@ -476,7 +476,7 @@ class Previous(Expr):
         super().__init__(dtype, source)
         self.result, self.lag = result, lag
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return f"previous({self.result}, {self.lag})"
 
 
@@ -489,7 +489,7 @@ class ReduceItem(Expr):
     index: int
 
     def __init__(self, reduction: Reduction, index: int) -> None:
-        super().__init__(reduction.exprs[index]._dtype, reduction.source)
+        super().__init__(reduction.exprs[index].element_type, reduction.source)
         self.reduction, self.index = reduction, index
 
     @property
@@ -505,7 +505,7 @@ class ReduceItem(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return self.reduction.exprs
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         axes = ", ".join(axis.name for axis in self.reduction.axis)
         return f"{self.reduction.name}({', '.join(operands)}, axis=[{axes}])"
 
@@ -530,15 +530,15 @@ def literal(value: object, like: Expr | None, source: Source) -> Expr:
     if like is None:
         return constant(value, dtype_of({"bool": "bool", "int": "int32", "float": "float32"}[kind]), source)
     if kind != "float" and like.is_index:
-        return Const(int(value), like._dtype, source, is_index=True)
-    if kind == "float" and not like._dtype.is_float or (kind == "int") and like._dtype.kind == "bool":
+        return Const(int(value), like.element_type, source, is_index=True)
+    if kind == "float" and not like.element_type.is_float or (kind == "int") and like.element_type.kind == "bool":
         raise TypeError(f"{source}: expected operands of one dtype, got {like.dtype} and the {kind} {value!r}")
-    return constant(value, like._dtype, source)
+    return constant(value, like.element_type, source)
 
 
 def whole(value: Any) -> Any:
     """The number that a constant of an integer type is; anything else itself."""
-    return int(value.value) if isinstance(value, Const) and value._dtype.is_integer else value
+    return int(value.value) if isinstance(value, Const) and value.element_type.is_integer else value
 
 
 def constant(value: int | float | bool, dtype: DType, source: Source) -> Const:
@@ -554,14 +554,14 @@ def constant(value: int | float | bool, dtype: DType, source: Source) -> Const:
     return Const(float(value), dtype, source)
 
 
-def _need_arithmetic(what: str, value: Expr, source: Source) -> None:
+def need_arithmetic(what: str, value: Expr, source: Source) -> None:
     """Storage types are converted before anything is computed with them; bools are no numbers."""
-    if value._dtype.storage:
+    if value.element_type.storage:
         raise TypeError(
             f"{source}: '{what}': expected a dtype with arithmetic, got {value.dtype}, which only stores: "
             "convert it with .astype"
         )
-    if value._dtype.kind == "bool" and what not in ("==", "!=", "&", "|", "^", "min", "max"):
+    if value.element_type.kind == "bool" and what not in ("==", "!=", "&", "|", "^", "min", "max"):
         raise TypeError(f"{source}: '{what}': expected a number, got bool: convert it with .astype")
 
 
@@ -577,12 +577,12 @@ def unify(what: str, lhs: object, rhs: object, source: Source) -> tuple[Expr, Ex
     if lhs.is_index != rhs.is_index:
         index, data = (lhs, rhs) if lhs.is_index else (rhs, lhs)
         if isinstance(data, Const) and data.dtype == "int32":
-            data = Const(data.value, data._dtype, data.source, is_index=True)
+            data = Const(data.value, data.element_type, data.source, is_index=True)
         elif data.dtype in ("int32", "int64"):
-            index = Cast(index, data._dtype, source)
+            index = Cast(index, data.element_type, source)
         return_pair = (index, data) if lhs.is_index else (data, index)
         lhs, rhs = return_pair
-    if lhs._dtype is not rhs._dtype:
+    if lhs.element_type is not rhs.element_type:
         raise TypeError(
             f"{source}: '{what}': expected operands of one dtype, got {lhs.dtype} and {rhs.dtype}: "
             "convert one with .astype"
@@ -595,8 +595,8 @@ def binary(op: str, a: ExprLike, b: ExprLike) -> Expr:
     source = user_source()
     what = _SYMBOLS.get(op, op)
     lhs, rhs = unify(what, a, b, source)
-    _need_arithmetic(what, lhs, source)
-    dtype = lhs._dtype
+    need_arithmetic(what, lhs, source)
+    dtype = lhs.element_type
     if op == "div" and not dtype.is_float:
         raise TypeError(
             f"{source}: '/': expected floats, got {dtype}: integers are divided by //, te.floordiv or te.truncdiv"

@@ -13,7 +13,7 @@ from .expr import Expr
 from .names import checked_name
 from .statements import Buffer, Statement, check_stores, expressions_of, statements_in
 from .tag import current_tag
-from .tensor import Extent, Operation, Tensor, _extents
+from .tensor import Extent, Operation, Tensor, checked_extents
 
 __all__ = ["ExternOp", "extern"]
 
@@ -115,8 +115,8 @@ def extern(
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: {what}: input {position}: expected a tensor, got {one!r}")
     shapes = _shapes(shape, what, source)
-    op = ExternOp(name, tensors, shapes, _dtypes(dtype, tensors, len(shapes), what, source), source)
-    results = list(op._tensors)
+    op = ExternOp(name, tensors, shapes, element_types(dtype, tensors, len(shapes), what, source), source)
+    results = list(op.results)
     read = _buffers(tensors, in_buffers, f"{what}: in_buffers", source)
     made = _buffers(results, out_buffers, f"{what}: out_buffers", source)
     statements = fcompute(list(read), list(made))
@@ -135,12 +135,12 @@ def extern(
 
 def _shapes(shape: object, what: str, source: Source) -> list[tuple[Extent, ...]]:
     """One shape, or several."""
-    several = isinstance(shape, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in shape)
-    shapes = [_extents(one, what, source) for one in shape] if several else [_extents(shape, what, source)]  # type: ignore[attr-defined]
-    return shapes
+    if isinstance(shape, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in shape):
+        return [checked_extents(one, what, source) for one in shape]
+    return [checked_extents(shape, what, source)]
 
 
-def _dtypes(dtype: object, inputs: Sequence[Tensor], count: int, what: str, source: Source) -> list[DType]:
+def element_types(dtype: object, inputs: Sequence[Tensor], count: int, what: str, source: Source) -> list[DType]:
     if dtype is None:
         known = list(dict.fromkeys(tensor.dtype for tensor in inputs))
         if len(known) != 1:
@@ -158,7 +158,7 @@ def _buffers(
 ) -> list[Buffer]:
     """The buffers that stand for tensors in statements: those of the user, or new ones."""
     if given is None:
-        return [Buffer(one.name, one.shape, one.op._dtypes[one.value_index], source) for one in tensors]
+        return [Buffer(one.name, one.shape, one.op.element_types[one.value_index], source) for one in tensors]
     buffers = list(given) if isinstance(given, (list, tuple)) else [given]
     if len(buffers) != len(tensors):
         raise ValueError(f"{source}: {what}: expected {len(tensors)} buffers, one a tensor, got {len(buffers)}")

@@ -185,7 +185,7 @@ class _Described:
         if isinstance(number, bool) or not isinstance(number, (int, float)) or number != 0:
             raise self._refuse(call, "0, where sums begin, as value", str(value))
         extents, at = self._axes()
-        zero = constant(0, self._output._dtype, call.source)
+        zero = constant(0, self._output.element_type, call.source)
         return self._loops(extents, [Store(self._output, tuple(at.values()), zero, call.source)], call.source)
 
     def _copy(self, call: MatrixCall, arguments: Mapping[str, Any]) -> list[Statement]:
@@ -231,7 +231,7 @@ class _Described:
         at |= {first.axis: places[0], second.axis: places[1]}
         spatial = tuple(at.values())
         factors = tuple(self._value(one.expr, at) for one in (first, second))
-        dtype = self._output._dtype
+        dtype = self._output.element_type
         sum_of = Call("add", (Load(self._output, spatial, source), Call("mul", factors, dtype, source)), dtype, source)
         extent = int(k.dom[1])  # type: ignore[index, arg-type]
         body: list[Statement] = [Store(self._output, spatial, sum_of, source)]
@@ -279,13 +279,13 @@ def _called(statement: Statement) -> str:
 
 
 def _index(value: int, like: IterVar) -> Const:
-    return Const(value, like._dtype, like.source, is_index=True)
+    return Const(value, like.element_type, like.source, is_index=True)
 
 
 def _sum_of_steps(axis: IterVar, step: int, inner: IterVar) -> Expr:
     """``axis * step + inner``."""
-    begin = Call("mul", (axis, _index(step, axis)), axis._dtype, axis.source, True)
-    return Call("add", (begin, inner), axis._dtype, axis.source, True)
+    begin = Call("mul", (axis, _index(step, axis)), axis.element_type, axis.source, True)
+    return Call("add", (begin, inner), axis.element_type, axis.source, True)
 
 
 def _is_zero(index: Expr, at: Mapping[IterVar, Expr]) -> bool:

@@ -16,10 +16,10 @@ from .expr import (
     Expr,
     ExprLike,
     Select,
-    _need_arithmetic,
     binary,
     constant,
     literal,
+    need_arithmetic,
     unify,
 )
 from .variables import const, max_value, min_value, size_var, thread_axis, var
@@ -40,7 +40,7 @@ def div(a: ExprLike, b: ExprLike) -> Expr:
     """The quotient, of integers rounded towards zero, as in C."""
     source = user_source()
     lhs, _ = unify("div", a, b, source)
-    return binary("div" if lhs._dtype.is_float else "truncdiv", a, b)
+    return binary("div" if lhs.element_type.is_float else "truncdiv", a, b)
 
 
 def floordiv(a: ExprLike, b: ExprLike) -> Expr:
@@ -133,7 +133,7 @@ def logaddexp(a: ExprLike, b: ExprLike) -> Expr:
     source = user_source()
     lhs, rhs = unify("logaddexp", a, b, source)
     _need_float("logaddexp", lhs)
-    dtype = lhs._dtype
+    dtype = lhs.element_type
     if dtype.bits < 32:  # computed in float32, and rounded once
         lhs, rhs = lhs.astype("float32"), rhs.astype("float32")
     # Of equal infinities the difference is no number; the larger one is the result.
@@ -143,7 +143,7 @@ def logaddexp(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def _log_of_two(like: Expr, source: Source) -> Const:
-    return constant(0.6931471805599453, like._dtype, source)
+    return constant(0.6931471805599453, like.element_type, source)
 
 
 def fmod(a: ExprLike, b: ExprLike) -> Expr:
@@ -151,7 +151,7 @@ def fmod(a: ExprLike, b: ExprLike) -> Expr:
     source = user_source()
     lhs, rhs = unify("fmod", a, b, source)
     _need_float("fmod", lhs)
-    return Call("truncmod", (lhs, rhs), lhs._dtype, source)
+    return Call("truncmod", (lhs, rhs), lhs.element_type, source)
 
 
 def power(a: ExprLike, b: ExprLike) -> Expr:
@@ -180,7 +180,7 @@ def dp4a(vec1: Any, vec2: Any, acc: ExprLike = 0) -> Expr:
     """
     source = user_source()
     lanes = [_bytes(vec1, source), _bytes(vec2, source)]
-    unsigned = builtins.all(first._dtype.kind == "uint" for first, *_ in lanes)
+    unsigned = builtins.all(first.element_type.kind == "uint" for first, *_ in lanes)
     result = "uint32" if unsigned else "int32"
     total = literal(acc, const(0, result), source)
     if total.is_index:
@@ -210,28 +210,28 @@ def atan2(a: ExprLike, b: ExprLike) -> Expr:
     source = user_source()
     lhs, rhs = unify("atan2", a, b, source)
     _need_float("atan2", lhs)
-    return Call("atan2", (lhs, rhs), lhs._dtype, source)
+    return Call("atan2", (lhs, rhs), lhs.element_type, source)
 
 
 def abs(x: ExprLike) -> Expr:
     """The absolute value of a float or an integer."""
     source = user_source()
     value = literal(x, None, source)
-    _need_arithmetic("abs", value, source)
-    if value._dtype.kind == "uint":
+    need_arithmetic("abs", value, source)
+    if value.element_type.kind == "uint":
         return value
     value = value.astype(value.dtype) if value.is_index else value
-    return Call("abs", (value,), value._dtype, source)
+    return Call("abs", (value,), value.element_type, source)
 
 
 def popcount(x: ExprLike) -> Expr:
     """How many bits of an integer are set."""
     source = user_source()
     value = literal(x, None, source)
-    if not value._dtype.is_integer:
+    if not value.element_type.is_integer:
         raise TypeError(f"{source}: te.popcount: expected an integer, got {value.dtype}")
     value = value.astype(value.dtype) if value.is_index else value
-    return Call("popcount", (value,), value._dtype, source)
+    return Call("popcount", (value,), value.element_type, source)
 
 
 def reinterpret(x: ExprLike, dtype: object) -> Expr:
@@ -245,18 +245,18 @@ def reinterpret(x: ExprLike, dtype: object) -> Expr:
     source = user_source()
     value, to = literal(x, None, source), dtype_of(dtype, source)
     value = value.astype(value.dtype) if value.is_index else value
-    if "bool" in (value.dtype, to.name) or value._dtype.bits != to.bits:
+    if "bool" in (value.dtype, to.name) or value.element_type.bits != to.bits:
         raise TypeError(
-            f"{source}: te.reinterpret: expected a type of {value._dtype.bits} bits, as {value.dtype} has, and no "
-            f"bool, got {to}"
+            f"{source}: te.reinterpret: expected a type of {value.element_type.bits} bits, as {value.dtype} has, and "
+            f"no bool, got {to}"
         )
-    return value if to is value._dtype else Call("reinterpret", (value,), to, source)
+    return value if to is value.element_type else Call("reinterpret", (value,), to, source)
 
 
 def _need_float(name: str, value: Expr) -> None:
     source = user_source()
-    _need_arithmetic(f"te.{name}", value, source)
-    if not value._dtype.is_float:
+    need_arithmetic(f"te.{name}", value, source)
+    if not value.element_type.is_float:
         raise TypeError(f"{source}: te.{name}: expected a float, got {value.dtype}: convert it with .astype")
 
 
@@ -270,7 +270,7 @@ def _unary(name: str, doc: str, result: str | None = None) -> _Unary:
         source = user_source()
         value = literal(float(x) if isinstance(x, int) and not isinstance(x, bool) else x, None, source)
         _need_float(name, value)
-        return Call(name, (value,), dtype_of(result) if result else value._dtype, source)
+        return Call(name, (value,), dtype_of(result) if result else value.element_type, source)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc

@@ -104,7 +104,7 @@ def _compute(function: types.FunctionType, args: Sequence[Any]) -> Any:
         if isinstance(value, Tensor):
             if not any(one is value for one in tensors):
                 tensors.append(value)
-                buffers.append(Buffer(value.name, value.shape, value.op._dtypes[value.value_index], source))
+                buffers.append(Buffer(value.name, value.shape, value.op.element_types[value.value_index], source))
             return next(buffer for one, buffer in zip(tensors, buffers) if one is value)
         if isinstance(value, (tuple, list)):
             return tuple(argument(one) for one in value)
@@ -120,10 +120,10 @@ def _compute(function: types.FunctionType, args: Sequence[Any]) -> Any:
     made = parser.parse()
     statements = builder.get()
     check_stores(statements, buffers, what)
-    op = HybridOp(parser.name, tensors, [one.shape for one in made], [one._dtype for one in made], source)
+    op = HybridOp(parser.name, tensors, [one.shape for one in made], [one.element_type for one in made], source)
     op.buffers, op.statements, op.axis = (*buffers, *made), statements, Array(parser.loops)
     op.tag = "hybrid"
-    results = list(op._tensors)
+    results = list(op.results)
     return results[0] if len(results) == 1 else results
 
 

@@ -19,7 +19,7 @@ from .expr import Const, Expr, IterVar, literal
 from .hybrid_names import ALLOCATIONS, FUNCTIONS, LOOPS
 from .ir_builder import IRBuilder
 from .statements import Buffer, Load, store
-from .tensor import Tensor, _extents
+from .tensor import Tensor, checked_extents
 
 __all__ = ["Parser", "definition_of"]
 
@@ -317,7 +317,7 @@ class Parser:
             raise self._error(call, f"expected {form}, got {ast.unparse(call)}")
         source = self._source(call)
         shape = given["shape"]
-        extents = _extents(shape, f"hybrid.script {self.name}: {name}", source)
+        extents = checked_extents(shape, f"hybrid.script {self.name}: {name}", source)
         dtype, scope = dtype_of(given.get("dtype", "float32"), source), given.get("scope", "")
         if scope not in ("", "local", "shared", "global"):
             raise self._error(call, f"expected one of local, shared, global as scope of {name}, got {scope!r}")

@@ -116,7 +116,7 @@ class _Stage:
 
     def empty(self) -> list[Array]:
         """The tensors without their elements."""
-        return [np.zeros(self._shape[: self._rank], _numpy(dtype)) for dtype in self.op._dtypes]
+        return [np.zeros(self._shape[: self._rank], _numpy(dtype)) for dtype in self.op.element_types]
 
     def run_from(self, begin: int) -> list[Array]:
         """The tensors with their rows from `begin` on."""
@@ -145,7 +145,7 @@ class _Stage:
 
     def _element(self, expr: Expr, memo: dict[int, Array], shape: tuple[int, ...]) -> Array:
         made = self._value(expr, memo, None)
-        return np.ascontiguousarray(np.broadcast_to(made, shape)).astype(_numpy(expr._dtype))
+        return np.ascontiguousarray(np.broadcast_to(made, shape)).astype(_numpy(expr.element_type))
 
     def _reduce(self, reduction: Any, parts: list[Array]) -> list[Array]:
         flat = [part.reshape(*part.shape[: self._rank], -1) for part in parts]
@@ -170,7 +170,7 @@ class _Stage:
 
     def _scan(self) -> list[Array]:
         op = self.op
-        self._steps = [np.zeros(self._shape, _numpy(dtype)) for dtype in op._dtypes]
+        self._steps = [np.zeros(self._shape, _numpy(dtype)) for dtype in op.element_types]
         first = op.axis[0]
         line = self._axes[id(first)]
         shape = (1, *self._shape[1:])
@@ -195,15 +195,15 @@ class _Stage:
 
     def _compute(self, expr: Expr, memo: dict[int, Array], where: Array | None) -> Array:
         if isinstance(expr, Const):
-            return np.asarray(expr.value, np.int64 if expr.is_index else _numpy(expr._dtype))
+            return np.asarray(expr.value, np.int64 if expr.is_index else _numpy(expr.element_type))
         if isinstance(expr, IterVar):
             return self._axes[id(expr)]
         if isinstance(expr, Var):
             if id(expr) in self._bound:
                 return self._bound[id(expr)]
-            return np.asarray(self._numbers[expr], np.int64 if expr.is_index else _numpy(expr._dtype))
+            return np.asarray(self._numbers[expr], np.int64 if expr.is_index else _numpy(expr.element_type))
         if isinstance(expr, Cast):
-            return _cast(self._value(expr.value, memo, where), expr._dtype)
+            return _cast(self._value(expr.value, memo, where), expr.element_type)
         if isinstance(expr, Select):
             return self._select(expr, memo, where)
         if isinstance(expr, Read):
@@ -214,14 +214,14 @@ class _Stage:
         assert isinstance(expr, Call) and not isinstance(expr, ReduceItem), expr
         args = [self._in_type(arg, expr.args, self._value(arg, memo, where)) for arg in expr.args]
         if expr.op == "reinterpret":
-            return np.ascontiguousarray(args[0]).view(_numpy(expr._dtype)).reshape(np.shape(args[0]))
-        return _call(expr.op, args, expr.args[0]._dtype, expr.is_index or all(arg.is_index for arg in expr.args))
+            return np.ascontiguousarray(args[0]).view(_numpy(expr.element_type)).reshape(np.shape(args[0]))
+        return _call(expr.op, args, expr.args[0].element_type, expr.is_index or all(arg.is_index for arg in expr.args))
 
     @staticmethod
     def _in_type(arg: Expr, args: Sequence[Expr], value: Array) -> Array:
         """Index arithmetic that meets data is data, too."""
         if arg.is_index and not all(one.is_index for one in args):
-            return value.astype(_numpy(arg._dtype))
+            return value.astype(_numpy(arg.element_type))
         return value
 
     def _select(self, expr: Select, memo: dict[int, Array], where: Array | None) -> Array:
@@ -232,7 +232,7 @@ class _Stage:
             no = ~condition if where is None else ~condition & where
         values = [self._value(expr.true_value, memo, yes), self._value(expr.false_value, memo, no)]
         if not expr.is_index:
-            values = [value.astype(_numpy(expr._dtype)) for value in values]
+            values = [value.astype(_numpy(expr.element_type)) for value in values]
         return np.where(condition, *values)
 
     def _read(self, expr: Read, memo: dict[int, Array], where: Array | None) -> Array:

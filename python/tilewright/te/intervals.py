@@ -33,8 +33,11 @@ class Intervals:
                 todo.extend(waiting)
                 continue
             exact = self._exact(top)
-            fits = exact is not None and (top.is_index or _lies_in(exact, _range_of(top._dtype)))
-            self._known[id(top)] = (top, exact if exact is not None and fits else _range_of(top._dtype, top.is_index))
+            fits = exact is not None and (top.is_index or _lies_in(exact, _range_of(top.element_type)))
+            self._known[id(top)] = (
+                top,
+                exact if exact is not None and fits else _range_of(top.element_type, top.is_index),
+            )
             todo.pop()
         return self._known[id(expr)][1]
 
@@ -43,7 +46,7 @@ class Intervals:
         for operand in expr.operands():
             self.of(operand)
         exact = self._exact(expr)
-        return exact is None or not expr.is_index and not _lies_in(exact, _range_of(expr._dtype))
+        return exact is None or not expr.is_index and not _lies_in(exact, _range_of(expr.element_type))
 
     def _exact(self, expr: Expr) -> Interval | None:
         """What an expression is without wrapping around, where that is known."""
@@ -56,7 +59,7 @@ class Intervals:
             count = self._known[id(extent)][1][1] if isinstance(extent, Expr) else extent
             return first, max(first, first + count - 1)
         if isinstance(expr, Var):
-            low, high = _range_of(expr._dtype)
+            low, high = _range_of(expr.element_type)
             if not expr.is_index:
                 return low, high
             return expr.minimum, high if expr.maximum is None else expr.maximum
@@ -82,7 +85,7 @@ def _children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _is_integer(expr: Expr) -> bool:
-    return expr._dtype.is_integer or expr._dtype.kind == "bool"
+    return expr.element_type.is_integer or expr.element_type.kind == "bool"
 
 
 def _range_of(dtype: DType, is_index: bool = False) -> Interval:

@@ -208,7 +208,7 @@ def _buffer(tensor: Tensor, binds: Mapping[Tensor, Buffer], what: str, source: S
     shape = tuple(extent for extent in tensor.shape if isinstance(extent, int))
     if len(shape) != len(tensor.shape):
         raise ValueError(f"{source}: {what}: expected constant extents of {tensor.name}, got {tensor.shape}")
-    dtype = tensor.op._dtypes[tensor.value_index]
+    dtype = tensor.op.element_types[tensor.value_index]
     bound = next((buffer for key, buffer in binds.items() if key is tensor), None)
     if bound is None:
         return Buffer(tensor.name, shape, dtype, source)

@@ -10,7 +10,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source
 from .expr import Expr, IterVar, Read, ReduceItem, literal
 from .linear import linear_of
-from .reduction import Reduction, _axes
+from .reduction import Reduction, checked_axes
 from .rewrite import rewrite
 from .tensor import ComputeOp, Extent, Tensor, TensorRegion
 
@@ -55,7 +55,7 @@ class TensorIntrinCall:
         if len(given) != len(inputs):
             raise TypeError(f"{source}: {self.what}: expected {len(inputs)} parts of tensors, got {len(given)}")
         self.regions = [self._region(one, of) for one, of in zip(given, inputs)]
-        self.reduce_axis = () if reduce_axis is None else _axes(reduce_axis, self.what, source)
+        self.reduce_axis = () if reduce_axis is None else checked_axes(reduce_axis, self.what, source)
         if self.reduce_axis and self._described.reduction is None:
             raise ValueError(f"{source}: {self.what}: expected no reduce_axis, for it describes no reduction")
 

@@ -15,7 +15,7 @@ from ..tvm_compat.missing_names import attribute_of, attributes_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal
 from .names import checked_name
 from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, store
-from .tensor import Extent, _extents
+from .tensor import Extent, checked_extents
 from .variables import THREAD_TAGS
 
 __all__ = ["BufferAccess", "IRBuilder", "create", "decl_buffer"]
@@ -161,7 +161,7 @@ class IRBuilder:
         expr = literal(value, None, source)
         if expr.is_index:
             expr = expr.astype(expr.dtype)
-        var = Var(checked_name(var_name, "let", source), expr._dtype, source, is_index=False)
+        var = Var(checked_name(var_name, "let", source), expr.element_type, source, is_index=False)
         self.emit(Let(var, expr, source))
         return var
 
@@ -206,7 +206,7 @@ class IRBuilder:
                 f"{source}: {what}: expected scope shared or local in thread axes, got 'global': a buffer in global "
                 "memory is allocated before a kernel"
             )
-        extents = _extents(shape, what, source)
+        extents = checked_extents(shape, what, source)
         if scope in ("local", "shared") or in_threads:
             extents = _constants(extents, what, source)
         buffer = Buffer(name, extents, dtype_of(dtype, source), source, scope or ("local" if in_threads else ""))
@@ -263,7 +263,7 @@ def decl_buffer(
     unknown = [word for word in layout if word not in _LAYOUT]
     if unknown:
         raise TypeError(f"{source}: decl_buffer {name}: expected {', '.join(_LAYOUT)}, got {unknown[0]}")
-    made = Buffer(name, _extents(shape, f"decl_buffer {name}", source), dtype_of(dtype, source), source)
+    made = Buffer(name, checked_extents(shape, f"decl_buffer {name}", source), dtype_of(dtype, source), source)
     made.strides = layout.get("strides")
     made.declared = scope
     return made
@@ -274,7 +274,7 @@ _LAYOUT = ("data", "strides", "elem_offset", "data_alignment", "offset_factor", 
 
 def _bound(value: object, what: str, source: Source, of: str = "for_range") -> Any:
     """A number, or an expression that is one."""
-    if isinstance(value, Expr) and value._dtype.is_integer:
+    if isinstance(value, Expr) and value.element_type.is_integer:
         return value.value if isinstance(value, Const) else value
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise TypeError(f"{source}: {of}: expected an integer as {what}, got {value!r}")
@@ -290,7 +290,7 @@ def _constants(extents: tuple[Extent, ...], what: str, source: Source) -> tuple[
 
 def _condition(condition: ExprLike, what: str, source: Source) -> Expr:
     expr = literal(condition, None, source)
-    if expr._dtype.kind != "bool":
+    if expr.element_type.kind != "bool":
         raise TypeError(f"{source}: {what}: expected a condition, got {expr} of {expr.dtype}")
     return expr
 

@@ -146,13 +146,13 @@ LogicalExpr: Any = _node(
 IntImm: Any = _node(
     "IntImm",
     "``const(value, dtype)`` of an integer or a bool; an extent that is a number is one, too.",
-    lambda value: isinstance(value, IntExtent) or isinstance(value, Const) and not value._dtype.is_float,
+    lambda value: isinstance(value, IntExtent) or isinstance(value, Const) and not value.element_type.is_float,
     lambda dtype, value: functions.const(value, dtype),
 )
 FloatImm: Any = _node(
     "FloatImm",
     "``const(value, dtype)`` of a float.",
-    lambda value: isinstance(value, Const) and value._dtype.is_float,
+    lambda value: isinstance(value, Const) and value.element_type.is_float,
     lambda dtype, value: functions.const(value, dtype),
 )
 ConstExpr: Any = _node(

@@ -80,7 +80,7 @@ def symbols_of_extents(op: Operation) -> list[Var]:
 
 
 def _extents_of(op: Operation) -> list[Expr]:
-    extents: list[Expr] = [extent for one in op._tensors for extent in one.shape if isinstance(extent, Expr)]
+    extents: list[Expr] = [extent for one in op.results for extent in one.shape if isinstance(extent, Expr)]
     of_axes = [axis.dom.extent for axis in op.reduce_axis if axis.dom is not None]
     extents += [extent for extent in of_axes if isinstance(extent, Expr)]
     return extents

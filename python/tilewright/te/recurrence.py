@@ -126,7 +126,7 @@ def scan(
     op.updates = tuple(dict.fromkeys(one.op for one in updates))
     op.written = tuple(one for one in _between(updates, states) if one not in op.updates)
     op.tag, op.attrs = tag, dict(attrs or {})
-    return list(op._tensors) if several else op.output(0)
+    return list(op.results) if several else op.output(0)
 
 
 def _tensors(given: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
@@ -202,7 +202,7 @@ def _element(
                 f"{expr.source}: {what}: expected the state at most {count} back, as many as {first.name} has, "
                 f"got {expr}"
             )
-        return Previous(numbers[id(expr.tensor)], lag, expr._dtype, expr.source)
+        return Previous(numbers[id(expr.tensor)], lag, expr.element_type, expr.source)
 
     value = rewrite(_written_out(update.op.body[update.value_index], states), replace)
     begins = binary("lt", axis[0], count)

@@ -17,10 +17,10 @@ from .expr import (
     ReduceItem,
     Select,
     Var,
-    _need_arithmetic,
     binary,
     constant,
     literal,
+    need_arithmetic,
     whole,
 )
 from .names import checked_name
@@ -89,7 +89,7 @@ def _check_bound(number: int, which: str, name: str, source: Source) -> None:
         raise ValueError(f"{source}: reduce_axis {name}: expected {which} of {bound}, got {number}")
 
 
-def _axes(axis: object, what: str, source: Source) -> tuple[IterVar, ...]:
+def checked_axes(axis: object, what: str, source: Source) -> tuple[IterVar, ...]:
     axes: tuple[Any, ...] = tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
     if not axes:
         raise ValueError(f"{source}: te.{what}: expected at least one axis, got none")
@@ -142,18 +142,20 @@ def _reduce(name: str, op: str, expr: Any, axis: Any, where: ExprLike | None, in
         for operand in (() if where is None else (where,)) + (() if init is None else (init,)) + more:
             result = binary(op, result, operand)
         return result
-    axes = _axes(axis, name, source)
+    axes = checked_axes(axis, name, source)
     value = literal(expr, None, source)
     if isinstance(value, ReduceItem):
         raise ValueError(f"{source}: te.{name}: expected an element, got a reduction: give it a compute of its own")
-    _need_arithmetic(name, value, source)
+    need_arithmetic(name, value, source)
     if value.is_index:
         value = value.astype(value.dtype)
     if where is not None:
-        value = Select(_condition(where, name, source), value, _identity(name, value._dtype, source), True, source)
+        value = Select(
+            _condition(where, name, source), value, _identity(name, value.element_type, source), True, source
+        )
     if init is not None:
         one = literal(init, value, source)
-        if one._dtype is not value._dtype:
+        if one.element_type is not value.element_type:
             raise TypeError(f"{source}: te.{name}: expected an init of {value.dtype}, got {one.dtype}")
         value = Select(_is_first(axes, source), binary(op, one, value), value, True, source)
     return ReduceItem(Reduction(name, (value,), axes, source), 0)
@@ -271,12 +273,12 @@ def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], na
             for operand in (axis, *(() if where is None else (where,)), *(() if init is None else (init,)), *more):
                 expr = fcombine(expr, operand)
             return expr
-        axes = _axes(axis, name, source)
+        axes = checked_axes(axis, name, source)
         several = isinstance(expr, (tuple, list))
         values = tuple(literal(value, None, source) for value in (expr if several else (expr,)))
         values = tuple(value.astype(value.dtype) if value.is_index else value for value in values)
-        lhs = tuple(Var(f"lhs{i}", value._dtype, source, is_index=False) for i, value in enumerate(values))
-        rhs = tuple(Var(f"rhs{i}", value._dtype, source, is_index=False) for i, value in enumerate(values))
+        lhs = tuple(Var(f"lhs{i}", value.element_type, source, is_index=False) for i, value in enumerate(values))
+        rhs = tuple(Var(f"rhs{i}", value.element_type, source, is_index=False) for i, value in enumerate(values))
         combined = _tuple(fcombine(lhs, rhs) if several else fcombine(lhs[0], rhs[0]), several)
         identity = _tuple(fidentity(*(value.dtype for value in values)), several)
         for what, parts in (("combined values", combined), ("identities", identity)):
@@ -287,7 +289,7 @@ def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], na
         reduction.combined = tuple(_eager(literal(part, value, source)) for part, value in zip(combined, values))
         reduction.identity = tuple(_constant(part, value, name, source) for part, value in zip(identity, values))
         for part, value in zip(reduction.combined, values):
-            if part._dtype is not value._dtype:
+            if part.element_type is not value.element_type:
                 raise TypeError(f"{source}: te.{name}: expected a combined value of {value.dtype}, got {part.dtype}")
         _check_combined(reduction.combined, name, source)
         if where is not None:
@@ -313,7 +315,7 @@ def _begun(
         raise ValueError(f"{source}: te.{name}: expected {len(values)} values as init, got {len(given)}")
     inits = tuple(literal(one, value, source) for one, value in zip(given, values))
     for one, value in zip(inits, values):
-        if one._dtype is not value._dtype:
+        if one.element_type is not value.element_type:
             raise TypeError(f"{source}: te.{name}: expected an init of {value.dtype}, got {one.dtype}")
     combined = _tuple(fcombine(inits, values) if several else fcombine(inits[0], values[0]), several)
     first = _is_first(reduction.axis, source)
@@ -340,6 +342,6 @@ def _tuple(value: Any, several: bool) -> tuple[Any, ...]:
 
 def _constant(value: object, like: Expr, name: str, source: Source) -> Const:
     identity = literal(value, like, source)
-    if not isinstance(identity, Const) or identity._dtype is not like._dtype:
+    if not isinstance(identity, Const) or identity.element_type is not like.element_type:
         raise TypeError(f"{source}: te.{name}: expected a constant of {like.dtype} as identity, got {identity}")
     return identity

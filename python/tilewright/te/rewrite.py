@@ -50,9 +50,9 @@ def _rebuilt(expr: Expr, operands: tuple[Expr, ...]) -> Expr:
         return expr
     if isinstance(expr, Call):
         is_index = expr.is_index and all(one.is_index for one in operands)
-        return Call(expr.op, operands, expr._dtype, expr.source, is_index)
+        return Call(expr.op, operands, expr.element_type, expr.source, is_index)
     if isinstance(expr, Cast):
-        return Cast(operands[0], expr._dtype, expr.source)
+        return Cast(operands[0], expr.element_type, expr.source)
     if isinstance(expr, Select):
         return Select(operands[0], operands[1], operands[2], expr.lazy, expr.source)
     if isinstance(expr, Read):

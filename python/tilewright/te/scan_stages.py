@@ -19,7 +19,7 @@ __all__ = ["ScanOp", "check_scans", "offset", "rows_for_steps", "rows_from", "ro
 class ScanOp(ComputeOp):
     """A compute whose elements come in the order of its first axis, each from those before it."""
 
-    __slots__ = ("_together", "begin", "inner", "state", "updates", "written")
+    __slots__ = ("scans", "begin", "inner", "state", "updates", "written")
 
     updates: tuple[Operation, ...]
     """The computes that the user gave as its updates: for a schedule they are the scan."""
@@ -41,11 +41,11 @@ class ScanOp(ComputeOp):
         super().__init__(name, axis, shape, body, source)
         self.updates = self.written = self.inner = ()
         self.state, self.begin = None, 0
-        self._together: tuple[Operation, ...] = (self,)
+        self.scans: tuple[Operation, ...] = (self,)
 
     @property
     def together(self) -> tuple[Operation, ...]:
-        return self._together
+        return self.scans
 
     @property
     def scan_axis(self) -> IterVar:
@@ -85,7 +85,7 @@ def scan_of_stages(
         ops.append(op)
     rest = tuple(op for op in inner if isinstance(op, ComputeOp) and not any(op in one.updates for one in ops))
     for op, state in zip(ops, states):
-        op.inner, op._together = rest, tuple(ops)
+        op.inner, op.scans = rest, tuple(ops)
         assert isinstance(state.op, PlaceholderOp)
         state.op.scan = op
     return [op.output(0) for op in ops]

@@ -44,7 +44,7 @@ class Buffer:
     ``"wmma.matrix_a"``, ``"wmma.matrix_b"`` or ``"wmma.accumulator"``.
     """
 
-    __slots__ = ("_dtype", "declared", "name", "scope", "shape", "source", "strides")
+    __slots__ = ("element_type", "declared", "name", "scope", "shape", "source", "strides")
 
     name: str
     shape: tuple[Extent, ...]
@@ -53,7 +53,7 @@ class Buffer:
     declared: str
 
     def __init__(self, name: str, shape: tuple[Extent, ...], dtype: DType, source: Source, scope: str = "") -> None:
-        self.name, self.shape, self._dtype, self.source, self.scope = name, shape, dtype, source, scope
+        self.name, self.shape, self.element_type, self.source, self.scope = name, shape, dtype, source, scope
         self.strides: Any = None
         self.declared = ""
 
@@ -62,7 +62,7 @@ class Buffer:
 
     @property
     def dtype(self) -> str:
-        return self._dtype.name
+        return self.element_type.name
 
     def vload(self, begin: object, dtype: object = None) -> Expr:
         """The element at `begin`; vectors are the schedule's to make.
@@ -72,7 +72,7 @@ class Buffer:
         if dtype in ("int8x4", "uint8x4") and dtype == f"{self.dtype}x4":
             *outer, first = begin if isinstance(begin, (tuple, list)) else (begin,)
             return tuple(self[(*outer, first + place)] for place in range(4))  # type: ignore[return-value]
-        if dtype is not None and dtype_of(dtype) is not self._dtype:
+        if dtype is not None and dtype_of(dtype) is not self.element_type:
             raise TypeError(f"{user_source()}: buffer {self.name}: expected {self.dtype}, one element, got {dtype!r}")
         return self[begin]
 
@@ -114,7 +114,7 @@ class Buffer:
         exprs = []
         for position, (index, extent) in enumerate(zip(given, self.shape)):
             expr = literal(index, None, source)
-            if not expr._dtype.is_integer:
+            if not expr.element_type.is_integer:
                 raise TypeError(f"{source}: index {position} of {self.name}: expected an integer, got {expr.dtype}")
             if isinstance(expr, Const):
                 last = extent - 1 if isinstance(extent, int) else None
@@ -123,7 +123,7 @@ class Buffer:
                     raise ValueError(
                         f"{source}: index {position} of {self.name}: expected 0 to {known}, got {expr.value}"
                     )
-                expr = Const(int(expr.value), expr._dtype, source, is_index=True)
+                expr = Const(int(expr.value), expr.element_type, source, is_index=True)
             exprs.append(expr)
         return tuple(exprs)
 
@@ -157,13 +157,13 @@ class Load(Expr):
     indices: tuple[Expr, ...]
 
     def __init__(self, buffer: Buffer, indices: tuple[Expr, ...], source: Source) -> None:
-        super().__init__(buffer._dtype, source)
+        super().__init__(buffer.element_type, source)
         self.buffer, self.indices = buffer, indices
 
     def operands(self) -> tuple[Expr, ...]:
         return self.indices
 
-    def _written(self, operands: Sequence[str]) -> str:
+    def written(self, operands: Sequence[str]) -> str:
         return f"{self.buffer.name}[{', '.join(operands)}]"
 
 
@@ -288,7 +288,7 @@ def store(buffer: Buffer, places: tuple[Expr, ...], value: ExprLike, source: Sou
     stored = literal(value, Load(buffer, places, source), source)
     if stored.is_index:
         stored = stored.astype(buffer.dtype)
-    if stored._dtype is not buffer._dtype:
+    if stored.element_type is not buffer.element_type:
         raise TypeError(
             f"{source}: buffer {buffer.name}: expected a value of {buffer.dtype} to store, got {stored.dtype}"
         )

@@ -33,7 +33,7 @@ Extent = int | Expr
 class Operation:
     """What defines tensors: an input of the program, a compute, or a copy that a schedule made."""
 
-    __slots__ = ("_axis", "_dtypes", "_reduce_axis", "_tensors", "attrs", "name", "shape", "source", "tag")
+    __slots__ = ("_axis", "element_types", "_reduce_axis", "results", "attrs", "name", "shape", "source", "tag")
 
     name: str
     shape: Array[Extent]
@@ -46,8 +46,8 @@ class Operation:
         self._axis: Array[IterVar] = Array()
         self._reduce_axis: Array[IterVar] = Array()
         self.tag, self.attrs = "", dict[str, Any]()
-        self._dtypes = tuple(dtypes)
-        self._tensors = tuple(Tensor(self, i) for i in range(len(self._dtypes)))
+        self.element_types = tuple(dtypes)
+        self.results = tuple(Tensor(self, i) for i in range(len(self.element_types)))
 
     @property
     def axis(self) -> Array[IterVar]:
@@ -69,21 +69,21 @@ class Operation:
 
     @property
     def num_outputs(self) -> int:
-        return len(self._tensors)
+        return len(self.results)
 
     @property
     def outputs(self) -> Array[Tensor]:
         """The tensors that this operation defines."""
-        return Array(self._tensors)
+        return Array(self.results)
 
     @property
     def dtype(self) -> str:
         """The type of the elements of its first tensor."""
-        return self._dtypes[0].name
+        return self.element_types[0].name
 
     def output(self, index: int) -> Tensor:
         """The tensor that this operation defines, by its position."""
-        return self._tensors[index]
+        return self.results[index]
 
     def shape_of(self, index: int) -> tuple[Extent, ...]:
         """The extents of the tensor at a position."""
@@ -147,7 +147,7 @@ class ComputeOp(Operation):
     def __init__(
         self, name: str, axis: tuple[IterVar, ...], shape: tuple[Extent, ...], body: tuple[Expr, ...], source: Source
     ) -> None:
-        super().__init__(name, shape, [expr._dtype for expr in body], source)
+        super().__init__(name, shape, [expr.element_type for expr in body], source)
         self.axis, self.body = axis, body
         if self.reduction is not None:
             self.reduce_axis = self.reduction.axis
@@ -221,7 +221,7 @@ class Tensor(_Elementless):
 
     @property
     def dtype(self) -> str:
-        return self.op._dtypes[self.value_index].name
+        return self.op.element_types[self.value_index].name
 
     def same_as(self, other: object) -> bool:
         """Whether `other` is this tensor."""
@@ -278,7 +278,7 @@ class TensorSlice(_Elementless):
             index if isinstance(index, slice) else literal(index, None, source) for index in given
         )
         for position, expr in enumerate(exprs):
-            if not isinstance(expr, slice) and not expr._dtype.is_integer:
+            if not isinstance(expr, slice) and not expr.element_type.is_integer:
                 raise TypeError(f"{source}: index {position} of {self.name}: expected an integer, got {expr.dtype}")
         if len(exprs) > self.ndim:
             raise ValueError(f"{source}: tensor {self.name}: expected {self.ndim} indices, got {len(exprs)}")
@@ -303,7 +303,7 @@ class TensorRegion(_Elementless):
         self.tensor, self.indices, self.source = tensor, indices, source
 
 
-def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
+def checked_extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
     """A shape as numbers and index expressions."""
     if isinstance(shape, (int, Expr)) or hasattr(shape, "__index__"):
         shape = (shape,)
@@ -381,7 +381,7 @@ def placeholder(
     """
     source = user_source()
     name = checked_name(name, "te.placeholder", source)
-    extents = _extents(shape, f"placeholder {name}", source)
+    extents = checked_extents(shape, f"placeholder {name}", source)
     kind = dtype_of(dtype, source)
     _check_size(extents, kind, f"placeholder {name}", source)
     align = checked_alignment(align, kind, f"placeholder {name}", source)
@@ -474,7 +474,7 @@ def compute(
     name = checked_name(name, "te.compute", source)
     what = f"compute {name}"
     tag = current_tag(tag, what, source)
-    extents = _extents(_truncated(shape), what, source)
+    extents = checked_extents(_truncated(shape), what, source)
     if not callable(fcompute):
         raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")
     names, missing = _axis_names(fcompute, len(extents), varargs_names, what, source)
@@ -483,7 +483,7 @@ def compute(
     if (called := getattr(result, "op", None)) is not None and hasattr(result, "intrin"):
         op = called(name, axis, extents, source)
         op.tag, op.attrs = tag, dict(attrs or {})
-        return tuple(op._tensors) if op.num_outputs > 1 else op.output(0)
+        return tuple(op.results) if op.num_outputs > 1 else op.output(0)
     if missing is not None:
         raise missing
     several = isinstance(result, (tuple, list))
@@ -495,13 +495,13 @@ def compute(
             raise TypeError(f"{source}: {what}: expected the function to return an expression, got None")
     op = ComputeOp(name, axis, extents, tuple(literal(value, None, source) for value in values), source)
     op.tag, op.attrs = tag, dict(attrs or {})
-    return tuple(op._tensors) if several else op.output(0)
+    return tuple(op.results) if several else op.output(0)
 
 
 def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
     """The tensors that a body reads. Its reductions stand at the top and its axes are the compute's own."""
     what = f"compute {op.name}"
-    for kind in op._dtypes:
+    for kind in op.element_types:
         _check_size(op.shape, kind, what, op.source)
     _check_size([axis.dom[1] for axis in op.axis + op.reduce_axis if axis.dom is not None], None, what, op.source)
     _check_reduce_extents(op, what)

@@ -111,7 +111,7 @@ def var(
 def _checked_default(number: Var, default: object, source: Source, is_bounded: bool = False) -> int | float | bool:
     from .arguments import checked_default
 
-    value = checked_default(number.name, number._dtype, default, source)
+    value = checked_default(number.name, number.element_type, default, source)
     what = None
     if number.is_index and value % number.divisible_by:
         what = f"divisible by {number.divisible_by}"

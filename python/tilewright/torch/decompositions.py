@@ -96,7 +96,7 @@ def aten_decompositions() -> dict[Any, Any]:
     table = {
         op: function
         for op, function in decomposition_table.items()
-        if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused
+        if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused  # pyright: ignore[reportPrivateUsage]
     }
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward
@@ -107,7 +107,7 @@ def decompositions() -> Any:
     """The table for exported programs: with what operators that are functions of others become, too."""
     table = torch.export.default_decompositions()
     for op in list(table.keys()):
-        if isinstance(op, torch._ops.OpOverload) and (_short(op) in CONVERTERS or _short(op) in refused):
+        if isinstance(op, torch._ops.OpOverload) and (_short(op) in CONVERTERS or _short(op) in refused):  # pyright: ignore[reportPrivateUsage]
             del table[op]
     for op, function in aten_decompositions().items():
         table[op] = function

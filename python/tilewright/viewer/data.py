@@ -46,7 +46,7 @@ def _data(given: Function, function: Function, arrays: tuple[object, ...], line:
         function = _for_gpu(function)
     with tempfile.TemporaryDirectory(prefix="tilewright-view-") as folder:
         line.show(0, 4, "parts", "stages")
-        numbered = number_stages(function._lowering, Path(folder))
+        numbered = number_stages(function.lowering, Path(folder))
         add_nest(numbered)
         add_cpp(numbered)
         line.show(1, 4, "parts", "PTX and SASS")
@@ -73,7 +73,7 @@ def _for_gpu(function: Function) -> Function:
     from ..compiler.function import Function as Made
     from ..compiler.pipeline import Lowering
 
-    above = function._lowering
+    above = function.lowering
     lowering = Lowering(above.name, Target("cuda", arch=above.target.arch), above.start, above.hooks)
     lowering.modules[above.start] = above.copy_of(above.start)
     return Made(lowering)

@@ -228,7 +228,7 @@ def _softsign(node: Node) -> Value:
 @converter("Shape", "Size", "Constant")
 def _known(node: Node) -> Value | None:
     name = node.proto.output[0]
-    node.scope.put_host(name, node.scope._evaluate(node)[0])
+    node.scope.put_host(name, node.scope.evaluate(node)[0])
     return None
 
 

@@ -43,20 +43,20 @@ class _Cell:
         if node.attr("activation_alpha") or node.attr("activation_beta"):
             raise node.error("expected activations without activation_alpha and activation_beta, got some")
         self.functions = [_ACTIVATIONS[one.lower()] for one in activations]
-        self.w = self._turned(self._part(node.tensor(1), direction))
-        self.r = self._turned(self._part(node.tensor(2), direction))
+        self.w = self._turned(self.part_of_gates(node.tensor(1), direction))
+        self.r = self._turned(self.part_of_gates(node.tensor(2), direction))
         self.hidden = self.r.shape[0]
         self.gates = gates
         self.bias: tuple[Value, Value] | None = None
         if node.has(3):
-            both = self._part(node.tensor(3), direction)
+            both = self.part_of_gates(node.tensor(3), direction)
             self.bias = (self._cut(both, 0, gates), self._cut(both, gates, 2 * gates))
         self.peepholes: list[Value] = []
         if node.op == "LSTM" and node.has(7):
-            all_ = self._part(node.tensor(7), direction)
+            all_ = self.part_of_gates(node.tensor(7), direction)
             self.peepholes = [self._cut(all_, i, i + 1) for i in range(3)]
 
-    def _part(self, x: Value, number: int) -> Value:
+    def part_of_gates(self, x: Value, number: int) -> Value:
         sizes = [1, *x.shape[1:]]
         starts = [number, *[0] * (x.rank - 1)]
         part = self.node.op_("slice", x, starts=starts, steps=[1] * x.rank, sizes=sizes)
@@ -181,7 +181,7 @@ def _initial(node: Node, cell: _Cell, position: int, number: int, batch: Any, la
     state = node.tensor(position)
     if layout:
         state = node.op_("transpose", state, permutation=[1, 0, 2])
-    return cell._part(state, number)
+    return cell.part_of_gates(state, number)
 
 
 def _reversed(node: Node, x: Value, lengths: Value | None) -> Value:

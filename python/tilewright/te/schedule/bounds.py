@@ -1,5 +1,6 @@
 """How far the axes of a schedule go: TVM's ``te.schedule.InferBound``."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

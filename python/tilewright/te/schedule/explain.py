@@ -1,5 +1,6 @@
 """Where an axis of a schedule went."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 """Stages that are placed together."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,6 @@
 """Stages inlined by what they compute: TVM's ``te.schedule.AutoInlineElemWise`` and its sisters."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,6 @@
 """Where a caller's array has the elements of an input: `Stage.transform_layout` of an input."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,6 @@
 """What a stage tells of itself under the names that TVM's stages have: its axes, their relations, its place."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Iterator

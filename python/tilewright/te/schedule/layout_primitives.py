@@ -1,5 +1,6 @@
 """The primitives on where a buffer's elements lie, what is kept of it and fetched for it, and on a kernel's threads."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import inspect
@@ -285,7 +286,7 @@ def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.
 def _affine(expr: Expr, dims: dict[int, ir.AffineExpr], source: Source) -> Steps[ir.AffineExpr]:
     if id(expr) in dims:
         return dims[id(expr)]
-    if isinstance(expr, Const) and expr._dtype.is_integer:
+    if isinstance(expr, Const) and expr.element_type.is_integer:
         return ir.AffineExpr.get_constant(int(expr.value))
     if isinstance(expr, Cast):
         return (yield _affine(expr.value, dims, source))

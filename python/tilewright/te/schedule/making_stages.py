@@ -1,5 +1,6 @@
 """What the primitives of a schedule do that make stages, or find them."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -58,7 +59,9 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
                 f"got stage '{stage.name}', which reads {reads}",
             )
     axis = tuple(IterVar(f"ax{d}", (0, extent), "spatial", source) for d, extent in enumerate(op.shape))
-    cache = CacheOp(unique_name(f"{schedule.names[op]}.{scope}", schedule.names.values()), op.shape, op._dtypes, source)
+    cache = CacheOp(
+        unique_name(f"{schedule.names[op]}.{scope}", schedule.names.values()), op.shape, op.element_types, source
+    )
     cache.axis = axis
     cache.body = elements(op, axis)
     value = schedule.apply(
@@ -103,12 +106,12 @@ def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: st
     else:  # the tensor lies in the order of the loops
         shape = tuple(loop.dom[1] for loop in loops if loop.dom is not None)
         axis = tuple(IterVar(f"{loop.name}.c", loop.dom, "spatial", source) for loop in loops)
-    cache = CacheOp(name, shape, op._dtypes, source)
+    cache = CacheOp(name, shape, op.element_types, source)
     cache.axis, cache.reduce_axis = axis, old.reduce_axis
     own = dict(zip(old.axis, axis)) if loops is None else stage.axes_at(dict(zip(stage.spatial_leaves(), axis)))
     cache.body = over_axes(body_of(old), {root: value for root, value in own.items() if root.kind != "reduce"})
     value = schedule.apply(handles.cache_write, source, stage.handle, scope, cache.name)
-    copy = CacheOp(stage.name, op.shape, op._dtypes, op.source)
+    copy = CacheOp(stage.name, op.shape, op.element_types, op.source)
     copy.axis = old.axis
     at: Sequence[Expr] = old.axis
     if loops is not None:
@@ -149,9 +152,9 @@ def rfactor(
     rest = stage.factored_axes(axis)
     axes = [IterVar(one.name, one.dom, "spatial", source) for one in old.axis]
     axes.insert(position, IterVar(axis.name, axis.dom, "spatial", source))
-    cache = CacheOp(name, tuple(one.dom[1] for one in axes if one.dom is not None), op._dtypes, source)
+    cache = CacheOp(name, tuple(one.dom[1] for one in axes if one.dom is not None), op.element_types, source)
     cache.axis, cache.reduce_axis = tuple(axes), rest
-    combined = CacheOp(stage.name, op.shape, op._dtypes, op.source)
+    combined = CacheOp(stage.name, op.shape, op.element_types, op.source)
     combined.axis, combined.reduce_axis = old.axis, (axis,)
     if body := body_of(old):
         factored = {**dict(zip(rest, rest)), axis: axes[position]}
@@ -165,7 +168,7 @@ def rfactor(
     schedule._stages[combined] = stage
     schedule._add(cache, value, "global", schedule._reads[op])
     schedule._reads[op] = [cache]
-    return cache.output(0) if cache.num_outputs == 1 else tuple(cache._tensors)
+    return cache.output(0) if cache.num_outputs == 1 else tuple(cache.results)
 
 
 def create_group(

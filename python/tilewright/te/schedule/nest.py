@@ -100,7 +100,7 @@ class _Nest:
 
     def __init__(self, function: ir.Operation, dtypes: Mapping[str, str]) -> None:
         self._function = function
-        self._dtypes = dtypes
+        self.element_types = dtypes
         self._expressions = Expressions(function)
         self._block_threads: Block = {}
         self._depth = 0  # of the pipeline around what is printed
@@ -227,7 +227,7 @@ class _Nest:
         name = self._expressions.name(op.results[0], name)
         dynamic = (self._expressions.of(operand).text for operand in op.operands)
         sizes = [next(dynamic) if kind.is_dynamic_dim(d) else str(kind.get_dim_size(d)) for d in range(kind.rank)]
-        dtype = self._dtypes.get(stage) or dtype_name(str(kind.element_type))
+        dtype = self.element_types.get(stage) or dtype_name(str(kind.element_type))
         places = f"  # {self._depth} places" if "schedule.pipelined" in op.attributes else ""
         return f"{name}: {scope} {dtype}" + (f"[{', '.join(sizes)}]" if sizes else "") + places
 

@@ -1,5 +1,6 @@
 """The primitives that say where a stage is computed."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from ...errors import TilewrightTypeError as TypeError

@@ -62,7 +62,7 @@ class Schedule:
     """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one."""
 
     __slots__ = (
-        "_groups", "_inputs", "_of", "_reads", "_stages", "_written", "context", "module", "names", "outputs",
+        "_groups", "_inputs", "_of", "_reads", "_stages", "written", "context", "module", "names", "outputs",
         "plan",
         "symbols",
     )  # fmt: skip
@@ -88,14 +88,14 @@ class Schedule:
             op: Stage(self, op) for op in ops if isinstance(op, (ComputeOp, ExternOp))
         }
         self._inputs: dict[Operation, Stage] = {}
-        self._written: dict[Operation, Stage] = {}
+        self.written: dict[Operation, Stage] = {}
         self._reads: dict[Operation, list[Operation]] = {
             op: list(dict.fromkeys(tensor.op for tensor in op.input_tensors)) for op in self._stages
         }
         for op in ops:
             if isinstance(op, ScanOp):
                 self._stages.update((update, self._stages[op]) for update in op.updates)
-                self._written.update((one, WrittenStage(self, one)) for one in op.written)
+                self.written.update((one, WrittenStage(self, one)) for one in op.written)
 
     if not TYPE_CHECKING:
         __getattr__ = attributes_of("te.Schedule", "'Schedule' object")
@@ -120,8 +120,8 @@ class Schedule:
         op = of.op if isinstance(of, Tensor) else of
         if isinstance(op, PlaceholderOp) and op in self.names:
             return self._inputs.setdefault(op, Stage(self, op))
-        if op in self._written:
-            return self._written[op]
+        if op in self.written:
+            return self.written[op]
         return self._stage(of, "schedule", user_source())
 
     def _repr_html_(self) -> str:

@@ -1,5 +1,6 @@
 """What a stage of a schedule is: a computed or cached tensor and the handles of its axes."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Mapping

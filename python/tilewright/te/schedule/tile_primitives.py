@@ -1,5 +1,6 @@
 """The primitives on tiles of a stage: whole ones, and intrinsics that compute them."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -153,15 +154,15 @@ class TilePrimitives(StageHandles):
         made = []
         for op, name, value, places in zip(reads, names, values, read_axes):
             extents = tuple(longer[axis] for axis in places)
-            copy = CacheOp(name, extents, op._dtypes, source)
+            copy = CacheOp(name, extents, op.element_types, source)
             copy.axis = tuple(IterVar(a.name, (0, longer[a]), "spatial", source) for a in places)
             schedule._add(copy, value, "global", [op])
             made.append(copy)
-        total = CacheOp(names[-1], tuple(longer[axis] for axis in old.axis), old._dtypes, source)
+        total = CacheOp(names[-1], tuple(longer[axis] for axis in old.axis), old.element_types, source)
         total.axis = tuple(IterVar(axis.name, (0, longer[axis]), "spatial", source) for axis in old.axis)
         total.reduce_axis = tuple(IterVar(axis.name, (0, longer[axis]), "reduce", source) for axis in old.reduce_axis)
         schedule._add(total, values[-1], "global", made)
-        rest = CacheOp(self.name, old.shape, old._dtypes, old.source)
+        rest = CacheOp(self.name, old.shape, old.element_types, old.source)
         rest.axis = tuple(old.axis)
         self.replace_op(rest)
         schedule._stages[rest] = schedule._stages[self.key]

@@ -1,5 +1,6 @@
 """A schedule as the calls that made it: Python that rebuilds it, and JSON to keep it in."""
 
+# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import json
@@ -58,9 +59,9 @@ class Trace:
     def __str__(self) -> str:
         ops = [f"{name}[0].op" if name in self.several else f"{name}.op" for name in self.outputs]
         first = f"s = te.create_schedule({ops[0] if len(ops) == 1 else '[' + ', '.join(ops) + ']'})"
-        return "\n".join([first, *map(str, self._written())])
+        return "\n".join([first, *map(str, self.written())])
 
-    def _written(self) -> list[Step]:
+    def written(self) -> list[Step]:
         """The steps as Python writes them: the stage of several tensors is that of the first."""
         named = {name: f"{name}[0]" for name in self.several}
 
