@@ -46,4 +46,4 @@ def compile_to_ptx(source: str, arch: str = "sm_90a", *options: str) -> tuple[by
     assert int(result) == 0, log + source
     image, ptx = text("CUBIN"), text("PTX").decode().strip("\0")
     nvrtc.nvrtcDestroyProgram(program)
-    return image, ptx, log
+    return bytes(image), ptx, log
