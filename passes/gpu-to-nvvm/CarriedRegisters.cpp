@@ -1,10 +1,7 @@
-//===- CarriedRegisters.cpp - registers that ptxas keeps over loops --------===//
+//===- CarriedRegisters.cpp - registers that ptxas keeps over branches -----===//
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
 
-#include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
@@ -21,25 +18,10 @@ static Constant *defined(Value *value) {
 }
 
 void tilewright::initializeCarriedRegisters(Module &module) {
-  for (Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    DominatorTree dominators(function);
-    LoopInfo loops(dominators);
-    // The values at the loops' heads, and those that reach these through other phis.
-    SetVector<PHINode *> carried;
+  for (Function &function : module)
     for (BasicBlock &block : function)
-      if (loops.isLoopHeader(&block))
-        for (PHINode &phi : block.phis())
-          carried.insert(&phi);
-    for (unsigned next = 0; next < carried.size(); ++next) {
-      PHINode *phi = carried[next];
-      for (Use &use : phi->incoming_values()) {
-        if (Constant *value = defined(use))
-          use.set(value);
-        else if (auto *source = dyn_cast<PHINode>(use))
-          carried.insert(source);
-      }
-    }
-  }
+      for (PHINode &phi : block.phis())
+        for (Use &use : phi.incoming_values())
+          if (Constant *value = defined(use))
+            use.set(value);
 }

@@ -1,4 +1,4 @@
-//===- CarriedRegisters.h - registers that ptxas keeps over loops ----------===//
+//===- CarriedRegisters.h - registers that ptxas keeps over branches ----------===//
 #ifndef TILEWRIGHT_PASSES_GPU_TO_NVVM_CARRIEDREGISTERS_H
 #define TILEWRIGHT_PASSES_GPU_TO_NVVM_CARRIEDREGISTERS_H
 
@@ -8,10 +8,12 @@ class Module;
 
 namespace tilewright {
 
-/// Gives what loops carry from iteration to iteration, and has no value before the first, the value 0.
+/// Gives a value that is not written on one of the ways to it the value 0 there: before the first iteration of a loop,
+/// or where a branch is not taken.
 ///
 /// ptxas holds other numbers in a register that nothing is written to before a loop, also in iterations after the one
-/// that writes it. docs/rationale/indices.md has an example.
+/// that writes it; and where many branches on one condition write registers that are read under it later, ptxas 13.0
+/// loses some of the writes, and 13.5 ends by a segmentation fault. docs/rationale/indices.md has an example.
 void initializeCarriedRegisters(llvm::Module &module);
 
 } // namespace tilewright

@@ -16,6 +16,9 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
 
@@ -71,10 +74,48 @@ static void widenConversions(llvm::Module &module) {
     }
 }
 
+/// SLPVectorizer takes minutes for a function of 20,000 instructions, which is what an unrolled nest of loops becomes.
+/// Functions of more than this many instructions are left as they are.
+static constexpr unsigned kMostForSLP = 10000;
+
 namespace {
 /// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
 struct ModuleToPTX : LLVM::ModuleToObject {
   using ModuleToObject::ModuleToObject;
+
+  /// As upstream's, with a limit to what SLPVectorizer takes up.
+  LogicalResult optimizeModule(llvm::Module &module, int level) override {
+    FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
+    if (failed(machine))
+      return failure(); // which it has explained
+    const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+                                              llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+    if (level < 0 || level > 3)
+      return getOperation().emitError() << "expected an optimization level of 0 to 3, got " << level;
+    (*machine)->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
+    llvm::PassInstrumentationCallbacks callbacks;
+    callbacks.registerShouldRunOptionalPassCallback([](llvm::StringRef pass, llvm::Any unit) {
+      const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
+      return !pass.contains("SLPVectorizer") || !function || (*function)->getInstructionCount() <= kMostForSLP;
+    });
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopUnrolling = tuning.LoopInterleaving = tuning.LoopVectorization = tuning.SLPVectorization = true;
+    llvm::PassBuilder builder(*machine, tuning, std::nullopt, &callbacks);
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager components;
+    llvm::ModuleAnalysisManager modules;
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+    llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0)
+                                                : builder.buildPerModuleDefaultPipeline(levels[level]);
+    passes.run(module, modules);
+    return success();
+  }
+
   FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))

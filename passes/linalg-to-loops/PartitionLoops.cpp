@@ -151,6 +151,7 @@ void Partitioner::emitPart(Value begin, Value end, bool holds) {
     Block *block = branch.thenBlock();
     Operation *yield = block->getTerminator();
     SmallVector<Value> results(yield->getOperands());
+    branch.getElseRegion().walk([&](Operation *op) { known.erase(op); }); // which goes with the branch
     rewriter.inlineBlockBefore(block, branch);
     rewriter.replaceOp(branch, results);
     rewriter.eraseOp(yield);

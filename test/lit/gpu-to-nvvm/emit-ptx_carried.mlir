@@ -29,3 +29,27 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     llvm.return
   }
 }
+
+// Nor has a value of a branch that is not taken, which is read under the same condition later.
+// CHECK-LABEL: gpu.module @branches
+// CHECK:       mov.b32 \09[[READ:%r[0-9]+]], 0;
+// CHECK:       ld.volatile.global.b32 \09[[READ]],
+// CHECK:       bar.sync
+// CHECK:       st.global.b32 \09[{{.*}}], [[READ]];
+gpu.module @branches [#nvvm.target<chip = "sm_90">] {
+  llvm.func @k(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %holds: i1) attributes {nvvm.kernel} {
+    %undefined = llvm.mlir.undef : i32
+    llvm.cond_br %holds, ^load, ^between(%undefined : i32)
+  ^load:
+    %loaded = llvm.load volatile %in : !llvm.ptr<1> -> i32
+    llvm.br ^between(%loaded : i32)
+  ^between(%read: i32):
+    nvvm.barrier
+    llvm.cond_br %holds, ^store, ^end
+  ^store:
+    llvm.store %read, %out : i32, !llvm.ptr<1>
+    llvm.br ^end
+  ^end:
+    llvm.return
+  }
+}

@@ -118,3 +118,32 @@ func.func @stays(%A: memref<64xf32>, %x: f32) {
   } {schedule.partition}
   return
 }
+
+// The middle takes the first of two ways, and what the other one asks goes with it.
+// CHECK-LABEL: func.func @asks_otherwise
+func.func @asks_otherwise(%A: memref<100xf32>, %B: memref<100xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c90 = arith.constant 90 : index
+  %c100 = arith.constant 100 : index
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %c2{{.*}} step
+  // CHECK: scf.if
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %c88{{.*}} step
+  // CHECK-NOT: scf.if
+  // CHECK: memref.store %{{.*}}, %[[A:.*]][
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %c10{{.*}} step
+  // CHECK: scf.if
+  scf.for %i = %c0 to %c100 step %c1 {
+    %late = arith.cmpi sge, %i, %c2 : index
+    scf.if %late {
+      memref.store %x, %A[%i] : memref<100xf32>
+    } else {
+      %early = arith.cmpi slt, %i, %c90 : index
+      scf.if %early {
+        memref.store %x, %B[%i] : memref<100xf32>
+      }
+    }
+  } {schedule.partition}
+  return
+}
