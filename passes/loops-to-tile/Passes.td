@@ -263,8 +263,8 @@ def PlaceTileBarriers : Pass<"place-tile-barriers", "mlir::func::FuncOp"> {
     Each role has the slot and the phase of each ring that it uses, which loops carry. `tile.put` becomes an acquired slot
     that TMA fills, `tile.get` a wait for one; matmuls become groups of `tile.wgmma`, one of which is under way while the next
     is begun where a loop only adds to an accumulator, and which are waited for everywhere else. A slot is released as soon as
-    the matmuls that read it are done, unless no tile is put into it any more. Stores go by way of shared memory; each but
-    the first of a block waits until its buffer was read.
+    the matmuls that read it are done. Stores go by way of shared memory; each but the first of a block waits until its
+    buffer was read.
 
     ```mlir
     %a, %b = tile.get %ring : ...

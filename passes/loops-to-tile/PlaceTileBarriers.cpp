@@ -381,36 +381,6 @@ LogicalResult BarrierPlacer::placeElect(tile::ElectOp elect) {
   return success();
 }
 
-/// Whether each slot of a ring is released before the next one is, and nobody waits for the last ones.
-static bool isReleasedInOrder(Value ring) {
-  return llvm::none_of(ring.getUsers(), [](Operation *user) {
-    if (auto load = dyn_cast<tile::TMALoadOp>(user))
-      return load.getMulticast().has_value();
-    auto advance = dyn_cast<tile::AdvanceOp>(user);
-    return advance && advance.getBy() != 1;
-  });
-}
-
-/// Erases the releases behind which no tile is put: the last ones of a role, as many as the ring has slots.
-static void eraseLastReleases(Block &role) {
-  llvm::SmallMapVector<Value, int64_t, 4> left;
-  auto getLeft = [&](Value ring) -> int64_t & {
-    auto [at, isNew] = left.try_emplace(ring, 0);
-    if (isNew && isReleasedInOrder(ring))
-      at->second = cast<tile::RingType>(ring.getType()).getDepth();
-    return at->second;
-  };
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(role)))
-    if (auto release = dyn_cast<tile::ReleaseOp>(op)) {
-      if (int64_t &slots = getLeft(release.getRing()); slots > 0) {
-        --slots;
-        release.erase();
-      }
-    } else {
-      op.walk([&](tile::ReleaseOp inner) { getLeft(inner.getRing()) = 0; });
-    }
-}
-
 namespace {
 struct PlaceTileBarriers : impl::PlaceTileBarriersBase<PlaceTileBarriers> {
   void runOnOperation() override {
@@ -431,8 +401,6 @@ struct PlaceTileBarriers : impl::PlaceTileBarriersBase<PlaceTileBarriers> {
       for (Block *body : bodies)
         if (failed(BarrierPlacer(kernel, *body).placeRole()))
           return signalPassFailure();
-      for (Block *body : bodies)
-        eraseLastReleases(*body);
     }
   }
 };
