@@ -90,8 +90,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
       return failure(); // which it has explained
     const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
                                               llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-    if (level < 0 || level > 3)
-      return getOperation().emitError() << "expected an optimization level of 0 to 3, got " << level;
+    assert(level >= 0 && level <= 3);
     (*machine)->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
     llvm::PassInstrumentationCallbacks callbacks;
     callbacks.registerShouldRunOptionalPassCallback([](llvm::StringRef pass, llvm::Any unit) {

@@ -135,6 +135,8 @@ class Function(CallableBase):
     # A call goes straight to compiled code: no frame of Python's, no tuple of the arguments.
     __slots__ = ("__weakref__", "lowering", "_program")
 
+    lowering: Lowering
+
     def __init__(self, lowering: Lowering) -> None:
         self.lowering = lowering
         self._program: Program = make_program(lowering)

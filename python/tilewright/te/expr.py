@@ -67,6 +67,7 @@ class Expr:
         __hash__ = object.__hash__
     is_element = False
 
+    element_type: DType
     source: Source
     is_index: bool
 

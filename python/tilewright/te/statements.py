@@ -48,6 +48,7 @@ class Buffer:
 
     name: str
     shape: tuple[Extent, ...]
+    element_type: DType
     source: Source
     scope: str
     declared: str

@@ -38,6 +38,8 @@ class Operation:
     name: str
     shape: Array[Extent]
     source: Source
+    element_types: tuple[DType, ...]
+    results: tuple[Tensor, ...]
     tag: str
     attrs: dict[str, Any]
 

@@ -48,6 +48,7 @@ module attributes {gpu.container_module} {
             scf.yield %8, %nextSlot_0, %nextPhase_1, %arg6 : !tile.accumulator<64x64xf32>, i32, i32, i32
           }
           %4 = tile.wgmma_wait 0 for %3#0 : !tile.accumulator<64x64xf32> -> !tile.fragment<64x64xf32>
+          tile.release %ring[%3#3] : <2, <128x64xbf16, swizzle = 128>, <64x64xbf16, swizzle = 128>>
           %5 = tile.map %4 : !tile.fragment<64x64xf32> {te.stage = "C"} -> <64x64xf32> {
           ^bb0(%arg4: f32, %arg5: index, %arg6: index):
             %6 = arith.truncf %arg4 : f32 to bf16

@@ -112,7 +112,7 @@ module attributes {gpu.container_module} {
     ^bb9:  // 2 preds: ^bb4, ^bb8
       llvm.br ^bb10
     ^bb10:  // 2 preds: ^bb3, ^bb9
-      llvm.br ^bb17
+      llvm.br ^bb19
     ^bb11:  // pred: ^bb2
       nvvm.setmaxregister  increase 232
       %80 = llvm.udiv %45, %24 : i32
@@ -277,240 +277,250 @@ module attributes {gpu.container_module} {
       llvm.br ^bb12(%227, %216, %219, %221, %136 : i32, !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)>, i32, i32, i32)
     ^bb16:  // pred: ^bb12
       nvvm.wgmma.wait.group.sync.aligned 0
-      %228 = llvm.srem %45, %24 : i32
-      %229 = llvm.icmp "slt" %228, %44 : i32
-      %230 = llvm.add %228, %24 : i32
-      %231 = llvm.select %229, %230, %228 : i1, i32
-      %232 = llvm.icmp "slt" %231, %44 : i32
-      %233 = llvm.sub %26, %231 : i32
-      %234 = llvm.select %232, %233, %231 : i1, i32
-      %235 = llvm.sdiv %234, %21 : i32
-      %236 = llvm.sub %26, %235 : i32
-      %237 = llvm.select %232, %236, %235 : i1, i32
-      %238 = llvm.mul %237, %27 overflow<nsw> : i32
-      %239 = llvm.srem %45, %21 : i32
-      %240 = llvm.icmp "slt" %239, %44 : i32
-      %241 = llvm.add %239, %21 : i32
-      %242 = llvm.select %240, %241, %239 : i1, i32
-      %243 = llvm.icmp "slt" %242, %44 : i32
-      %244 = llvm.sub %26, %242 : i32
-      %245 = llvm.select %243, %244, %242 : i1, i32
-      %246 = llvm.sdiv %245, %23 : i32
-      %247 = llvm.sub %26, %246 : i32
-      %248 = llvm.select %243, %247, %246 : i1, i32
-      %249 = llvm.add %238, %248 : i32
-      %250 = llvm.add %249, %28 : i32
-      %251 = llvm.extractvalue %135[0] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %252 = llvm.mul %45, %29 overflow<nsw> : i32
-      %253 = llvm.icmp "slt" %45, %44 : i32
-      %254 = llvm.sub %26, %45 : i32
-      %255 = llvm.select %253, %254, %45 : i1, i32
-      %256 = llvm.sdiv %255, %23 : i32
-      %257 = llvm.sub %26, %256 : i32
-      %258 = llvm.select %253, %257, %256 : i1, i32
-      %259 = llvm.mul %258, %30 overflow<nsw> : i32
-      %260 = llvm.add %252, %259 : i32
-      %261 = llvm.fptrunc %251 : f32 to bf16
-      %262 = llvm.mul %81, %25 overflow<nsw> : i32
-      %263 = llvm.add %262, %249 : i32
-      %264 = llvm.mul %48, %24 overflow<nsw> : i32
-      %265 = llvm.add %263, %264 : i32
-      %266 = llvm.mul %47, %25 overflow<nsw> : i32
-      %267 = llvm.add %260, %266 : i32
-      %268 = llvm.mul %265, %43 overflow<nsw, nuw> : i32
-      %269 = llvm.add %268, %267 overflow<nsw, nuw> : i32
-      %270 = llvm.getelementptr inbounds|nuw %arg0[%269] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %261, %270 : bf16, !llvm.ptr
-      %271 = llvm.extractvalue %135[1] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %272 = llvm.add %260, %42 : i32
-      %273 = llvm.fptrunc %271 : f32 to bf16
-      %274 = llvm.add %272, %266 : i32
-      %275 = llvm.add %268, %274 overflow<nsw, nuw> : i32
-      %276 = llvm.getelementptr inbounds|nuw %arg0[%275] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %273, %276 : bf16, !llvm.ptr
-      %277 = llvm.extractvalue %135[2] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %278 = llvm.fptrunc %277 : f32 to bf16
-      %279 = llvm.add %262, %250 : i32
-      %280 = llvm.add %279, %264 : i32
-      %281 = llvm.mul %280, %43 overflow<nsw, nuw> : i32
-      %282 = llvm.add %281, %267 overflow<nsw, nuw> : i32
-      %283 = llvm.getelementptr inbounds|nuw %arg0[%282] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %278, %283 : bf16, !llvm.ptr
-      %284 = llvm.extractvalue %135[3] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %285 = llvm.fptrunc %284 : f32 to bf16
-      %286 = llvm.add %281, %274 overflow<nsw, nuw> : i32
-      %287 = llvm.getelementptr inbounds|nuw %arg0[%286] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %285, %287 : bf16, !llvm.ptr
-      %288 = llvm.extractvalue %135[4] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %289 = llvm.add %260, %28 : i32
-      %290 = llvm.fptrunc %288 : f32 to bf16
-      %291 = llvm.add %289, %266 : i32
-      %292 = llvm.add %268, %291 overflow<nsw, nuw> : i32
-      %293 = llvm.getelementptr inbounds|nuw %arg0[%292] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %290, %293 : bf16, !llvm.ptr
-      %294 = llvm.extractvalue %135[5] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %295 = llvm.add %260, %31 : i32
-      %296 = llvm.fptrunc %294 : f32 to bf16
-      %297 = llvm.add %295, %266 : i32
-      %298 = llvm.add %268, %297 overflow<nsw, nuw> : i32
-      %299 = llvm.getelementptr inbounds|nuw %arg0[%298] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %296, %299 : bf16, !llvm.ptr
-      %300 = llvm.extractvalue %135[6] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %301 = llvm.fptrunc %300 : f32 to bf16
-      %302 = llvm.add %281, %291 overflow<nsw, nuw> : i32
-      %303 = llvm.getelementptr inbounds|nuw %arg0[%302] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %301, %303 : bf16, !llvm.ptr
-      %304 = llvm.extractvalue %135[7] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %305 = llvm.fptrunc %304 : f32 to bf16
-      %306 = llvm.add %281, %297 overflow<nsw, nuw> : i32
-      %307 = llvm.getelementptr inbounds|nuw %arg0[%306] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %305, %307 : bf16, !llvm.ptr
-      %308 = llvm.extractvalue %135[8] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %309 = llvm.add %260, %27 : i32
-      %310 = llvm.fptrunc %308 : f32 to bf16
-      %311 = llvm.add %309, %266 : i32
-      %312 = llvm.add %268, %311 overflow<nsw, nuw> : i32
-      %313 = llvm.getelementptr inbounds|nuw %arg0[%312] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %310, %313 : bf16, !llvm.ptr
-      %314 = llvm.extractvalue %135[9] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %315 = llvm.add %260, %32 : i32
-      %316 = llvm.fptrunc %314 : f32 to bf16
-      %317 = llvm.add %315, %266 : i32
-      %318 = llvm.add %268, %317 overflow<nsw, nuw> : i32
-      %319 = llvm.getelementptr inbounds|nuw %arg0[%318] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %316, %319 : bf16, !llvm.ptr
-      %320 = llvm.extractvalue %135[10] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %321 = llvm.fptrunc %320 : f32 to bf16
-      %322 = llvm.add %281, %311 overflow<nsw, nuw> : i32
-      %323 = llvm.getelementptr inbounds|nuw %arg0[%322] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %321, %323 : bf16, !llvm.ptr
-      %324 = llvm.extractvalue %135[11] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %325 = llvm.fptrunc %324 : f32 to bf16
-      %326 = llvm.add %281, %317 overflow<nsw, nuw> : i32
-      %327 = llvm.getelementptr inbounds|nuw %arg0[%326] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %325, %327 : bf16, !llvm.ptr
-      %328 = llvm.extractvalue %135[12] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %329 = llvm.add %260, %33 : i32
-      %330 = llvm.fptrunc %328 : f32 to bf16
-      %331 = llvm.add %329, %266 : i32
-      %332 = llvm.add %268, %331 overflow<nsw, nuw> : i32
-      %333 = llvm.getelementptr inbounds|nuw %arg0[%332] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %330, %333 : bf16, !llvm.ptr
-      %334 = llvm.extractvalue %135[13] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %335 = llvm.add %260, %34 : i32
-      %336 = llvm.fptrunc %334 : f32 to bf16
-      %337 = llvm.add %335, %266 : i32
-      %338 = llvm.add %268, %337 overflow<nsw, nuw> : i32
-      %339 = llvm.getelementptr inbounds|nuw %arg0[%338] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %336, %339 : bf16, !llvm.ptr
-      %340 = llvm.extractvalue %135[14] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %341 = llvm.fptrunc %340 : f32 to bf16
-      %342 = llvm.add %281, %331 overflow<nsw, nuw> : i32
-      %343 = llvm.getelementptr inbounds|nuw %arg0[%342] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %341, %343 : bf16, !llvm.ptr
-      %344 = llvm.extractvalue %135[15] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %345 = llvm.fptrunc %344 : f32 to bf16
-      %346 = llvm.add %281, %337 overflow<nsw, nuw> : i32
-      %347 = llvm.getelementptr inbounds|nuw %arg0[%346] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %345, %347 : bf16, !llvm.ptr
-      %348 = llvm.extractvalue %135[16] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %349 = llvm.add %260, %21 : i32
-      %350 = llvm.fptrunc %348 : f32 to bf16
-      %351 = llvm.add %349, %266 : i32
-      %352 = llvm.add %268, %351 overflow<nsw, nuw> : i32
-      %353 = llvm.getelementptr inbounds|nuw %arg0[%352] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %350, %353 : bf16, !llvm.ptr
-      %354 = llvm.extractvalue %135[17] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %355 = llvm.add %260, %35 : i32
-      %356 = llvm.fptrunc %354 : f32 to bf16
-      %357 = llvm.add %355, %266 : i32
-      %358 = llvm.add %268, %357 overflow<nsw, nuw> : i32
-      %359 = llvm.getelementptr inbounds|nuw %arg0[%358] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %356, %359 : bf16, !llvm.ptr
-      %360 = llvm.extractvalue %135[18] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %361 = llvm.fptrunc %360 : f32 to bf16
-      %362 = llvm.add %281, %351 overflow<nsw, nuw> : i32
-      %363 = llvm.getelementptr inbounds|nuw %arg0[%362] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %361, %363 : bf16, !llvm.ptr
-      %364 = llvm.extractvalue %135[19] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %365 = llvm.fptrunc %364 : f32 to bf16
-      %366 = llvm.add %281, %357 overflow<nsw, nuw> : i32
-      %367 = llvm.getelementptr inbounds|nuw %arg0[%366] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %365, %367 : bf16, !llvm.ptr
-      %368 = llvm.extractvalue %135[20] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %369 = llvm.add %260, %36 : i32
-      %370 = llvm.fptrunc %368 : f32 to bf16
-      %371 = llvm.add %369, %266 : i32
-      %372 = llvm.add %268, %371 overflow<nsw, nuw> : i32
-      %373 = llvm.getelementptr inbounds|nuw %arg0[%372] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %370, %373 : bf16, !llvm.ptr
-      %374 = llvm.extractvalue %135[21] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %375 = llvm.add %260, %37 : i32
-      %376 = llvm.fptrunc %374 : f32 to bf16
-      %377 = llvm.add %375, %266 : i32
-      %378 = llvm.add %268, %377 overflow<nsw, nuw> : i32
-      %379 = llvm.getelementptr inbounds|nuw %arg0[%378] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %376, %379 : bf16, !llvm.ptr
-      %380 = llvm.extractvalue %135[22] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %381 = llvm.fptrunc %380 : f32 to bf16
-      %382 = llvm.add %281, %371 overflow<nsw, nuw> : i32
-      %383 = llvm.getelementptr inbounds|nuw %arg0[%382] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %381, %383 : bf16, !llvm.ptr
-      %384 = llvm.extractvalue %135[23] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %385 = llvm.fptrunc %384 : f32 to bf16
-      %386 = llvm.add %281, %377 overflow<nsw, nuw> : i32
-      %387 = llvm.getelementptr inbounds|nuw %arg0[%386] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %385, %387 : bf16, !llvm.ptr
-      %388 = llvm.extractvalue %135[24] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %389 = llvm.add %260, %38 : i32
-      %390 = llvm.fptrunc %388 : f32 to bf16
-      %391 = llvm.add %389, %266 : i32
-      %392 = llvm.add %268, %391 overflow<nsw, nuw> : i32
-      %393 = llvm.getelementptr inbounds|nuw %arg0[%392] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %390, %393 : bf16, !llvm.ptr
-      %394 = llvm.extractvalue %135[25] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %395 = llvm.add %260, %39 : i32
-      %396 = llvm.fptrunc %394 : f32 to bf16
-      %397 = llvm.add %395, %266 : i32
-      %398 = llvm.add %268, %397 overflow<nsw, nuw> : i32
-      %399 = llvm.getelementptr inbounds|nuw %arg0[%398] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %396, %399 : bf16, !llvm.ptr
-      %400 = llvm.extractvalue %135[26] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %401 = llvm.fptrunc %400 : f32 to bf16
-      %402 = llvm.add %281, %391 overflow<nsw, nuw> : i32
-      %403 = llvm.getelementptr inbounds|nuw %arg0[%402] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %401, %403 : bf16, !llvm.ptr
-      %404 = llvm.extractvalue %135[27] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %405 = llvm.fptrunc %404 : f32 to bf16
-      %406 = llvm.add %281, %397 overflow<nsw, nuw> : i32
-      %407 = llvm.getelementptr inbounds|nuw %arg0[%406] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %405, %407 : bf16, !llvm.ptr
-      %408 = llvm.extractvalue %135[28] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %409 = llvm.add %260, %40 : i32
-      %410 = llvm.fptrunc %408 : f32 to bf16
-      %411 = llvm.add %409, %266 : i32
-      %412 = llvm.add %268, %411 overflow<nsw, nuw> : i32
-      %413 = llvm.getelementptr inbounds|nuw %arg0[%412] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %410, %413 : bf16, !llvm.ptr
-      %414 = llvm.extractvalue %135[29] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %415 = llvm.add %260, %41 : i32
-      %416 = llvm.fptrunc %414 : f32 to bf16
-      %417 = llvm.add %415, %266 : i32
-      %418 = llvm.add %268, %417 overflow<nsw, nuw> : i32
-      %419 = llvm.getelementptr inbounds|nuw %arg0[%418] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %416, %419 : bf16, !llvm.ptr
-      %420 = llvm.extractvalue %135[30] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %421 = llvm.fptrunc %420 : f32 to bf16
-      %422 = llvm.add %281, %411 overflow<nsw, nuw> : i32
-      %423 = llvm.getelementptr inbounds|nuw %arg0[%422] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %421, %423 : bf16, !llvm.ptr
-      %424 = llvm.extractvalue %135[31] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
-      %425 = llvm.fptrunc %424 : f32 to bf16
-      %426 = llvm.add %281, %417 overflow<nsw, nuw> : i32
-      %427 = llvm.getelementptr inbounds|nuw %arg0[%426] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
-      llvm.store %425, %427 : bf16, !llvm.ptr
-      llvm.br ^bb17
-    ^bb17:  // 2 preds: ^bb10, ^bb16
+      %228 = llvm.and %45, %0 : i32
+      %229 = llvm.icmp "ult" %228, %19 : i32
+      llvm.cond_br %229, ^bb17, ^bb18
+    ^bb17:  // pred: ^bb16
+      %230 = llvm.mul %138, %17 : i32
+      %231 = llvm.getelementptr %20[49168] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+      %232 = llvm.getelementptr %231[%230] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+      nvvm.mbarrier.arrive %232 : !llvm.ptr<3>
+      llvm.br ^bb18
+    ^bb18:  // 2 preds: ^bb16, ^bb17
+      %233 = llvm.srem %45, %24 : i32
+      %234 = llvm.icmp "slt" %233, %44 : i32
+      %235 = llvm.add %233, %24 : i32
+      %236 = llvm.select %234, %235, %233 : i1, i32
+      %237 = llvm.icmp "slt" %236, %44 : i32
+      %238 = llvm.sub %26, %236 : i32
+      %239 = llvm.select %237, %238, %236 : i1, i32
+      %240 = llvm.sdiv %239, %21 : i32
+      %241 = llvm.sub %26, %240 : i32
+      %242 = llvm.select %237, %241, %240 : i1, i32
+      %243 = llvm.mul %242, %27 overflow<nsw> : i32
+      %244 = llvm.srem %45, %21 : i32
+      %245 = llvm.icmp "slt" %244, %44 : i32
+      %246 = llvm.add %244, %21 : i32
+      %247 = llvm.select %245, %246, %244 : i1, i32
+      %248 = llvm.icmp "slt" %247, %44 : i32
+      %249 = llvm.sub %26, %247 : i32
+      %250 = llvm.select %248, %249, %247 : i1, i32
+      %251 = llvm.sdiv %250, %23 : i32
+      %252 = llvm.sub %26, %251 : i32
+      %253 = llvm.select %248, %252, %251 : i1, i32
+      %254 = llvm.add %243, %253 : i32
+      %255 = llvm.add %254, %28 : i32
+      %256 = llvm.extractvalue %135[0] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %257 = llvm.mul %45, %29 overflow<nsw> : i32
+      %258 = llvm.icmp "slt" %45, %44 : i32
+      %259 = llvm.sub %26, %45 : i32
+      %260 = llvm.select %258, %259, %45 : i1, i32
+      %261 = llvm.sdiv %260, %23 : i32
+      %262 = llvm.sub %26, %261 : i32
+      %263 = llvm.select %258, %262, %261 : i1, i32
+      %264 = llvm.mul %263, %30 overflow<nsw> : i32
+      %265 = llvm.add %257, %264 : i32
+      %266 = llvm.fptrunc %256 : f32 to bf16
+      %267 = llvm.mul %81, %25 overflow<nsw> : i32
+      %268 = llvm.add %267, %254 : i32
+      %269 = llvm.mul %48, %24 overflow<nsw> : i32
+      %270 = llvm.add %268, %269 : i32
+      %271 = llvm.mul %47, %25 overflow<nsw> : i32
+      %272 = llvm.add %265, %271 : i32
+      %273 = llvm.mul %270, %43 overflow<nsw, nuw> : i32
+      %274 = llvm.add %273, %272 overflow<nsw, nuw> : i32
+      %275 = llvm.getelementptr inbounds|nuw %arg0[%274] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %266, %275 : bf16, !llvm.ptr
+      %276 = llvm.extractvalue %135[1] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %277 = llvm.add %265, %42 : i32
+      %278 = llvm.fptrunc %276 : f32 to bf16
+      %279 = llvm.add %277, %271 : i32
+      %280 = llvm.add %273, %279 overflow<nsw, nuw> : i32
+      %281 = llvm.getelementptr inbounds|nuw %arg0[%280] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %278, %281 : bf16, !llvm.ptr
+      %282 = llvm.extractvalue %135[2] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %283 = llvm.fptrunc %282 : f32 to bf16
+      %284 = llvm.add %267, %255 : i32
+      %285 = llvm.add %284, %269 : i32
+      %286 = llvm.mul %285, %43 overflow<nsw, nuw> : i32
+      %287 = llvm.add %286, %272 overflow<nsw, nuw> : i32
+      %288 = llvm.getelementptr inbounds|nuw %arg0[%287] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %283, %288 : bf16, !llvm.ptr
+      %289 = llvm.extractvalue %135[3] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %290 = llvm.fptrunc %289 : f32 to bf16
+      %291 = llvm.add %286, %279 overflow<nsw, nuw> : i32
+      %292 = llvm.getelementptr inbounds|nuw %arg0[%291] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %290, %292 : bf16, !llvm.ptr
+      %293 = llvm.extractvalue %135[4] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %294 = llvm.add %265, %28 : i32
+      %295 = llvm.fptrunc %293 : f32 to bf16
+      %296 = llvm.add %294, %271 : i32
+      %297 = llvm.add %273, %296 overflow<nsw, nuw> : i32
+      %298 = llvm.getelementptr inbounds|nuw %arg0[%297] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %295, %298 : bf16, !llvm.ptr
+      %299 = llvm.extractvalue %135[5] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %300 = llvm.add %265, %31 : i32
+      %301 = llvm.fptrunc %299 : f32 to bf16
+      %302 = llvm.add %300, %271 : i32
+      %303 = llvm.add %273, %302 overflow<nsw, nuw> : i32
+      %304 = llvm.getelementptr inbounds|nuw %arg0[%303] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %301, %304 : bf16, !llvm.ptr
+      %305 = llvm.extractvalue %135[6] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %306 = llvm.fptrunc %305 : f32 to bf16
+      %307 = llvm.add %286, %296 overflow<nsw, nuw> : i32
+      %308 = llvm.getelementptr inbounds|nuw %arg0[%307] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %306, %308 : bf16, !llvm.ptr
+      %309 = llvm.extractvalue %135[7] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %310 = llvm.fptrunc %309 : f32 to bf16
+      %311 = llvm.add %286, %302 overflow<nsw, nuw> : i32
+      %312 = llvm.getelementptr inbounds|nuw %arg0[%311] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %310, %312 : bf16, !llvm.ptr
+      %313 = llvm.extractvalue %135[8] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %314 = llvm.add %265, %27 : i32
+      %315 = llvm.fptrunc %313 : f32 to bf16
+      %316 = llvm.add %314, %271 : i32
+      %317 = llvm.add %273, %316 overflow<nsw, nuw> : i32
+      %318 = llvm.getelementptr inbounds|nuw %arg0[%317] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %315, %318 : bf16, !llvm.ptr
+      %319 = llvm.extractvalue %135[9] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %320 = llvm.add %265, %32 : i32
+      %321 = llvm.fptrunc %319 : f32 to bf16
+      %322 = llvm.add %320, %271 : i32
+      %323 = llvm.add %273, %322 overflow<nsw, nuw> : i32
+      %324 = llvm.getelementptr inbounds|nuw %arg0[%323] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %321, %324 : bf16, !llvm.ptr
+      %325 = llvm.extractvalue %135[10] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %326 = llvm.fptrunc %325 : f32 to bf16
+      %327 = llvm.add %286, %316 overflow<nsw, nuw> : i32
+      %328 = llvm.getelementptr inbounds|nuw %arg0[%327] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %326, %328 : bf16, !llvm.ptr
+      %329 = llvm.extractvalue %135[11] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %330 = llvm.fptrunc %329 : f32 to bf16
+      %331 = llvm.add %286, %322 overflow<nsw, nuw> : i32
+      %332 = llvm.getelementptr inbounds|nuw %arg0[%331] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %330, %332 : bf16, !llvm.ptr
+      %333 = llvm.extractvalue %135[12] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %334 = llvm.add %265, %33 : i32
+      %335 = llvm.fptrunc %333 : f32 to bf16
+      %336 = llvm.add %334, %271 : i32
+      %337 = llvm.add %273, %336 overflow<nsw, nuw> : i32
+      %338 = llvm.getelementptr inbounds|nuw %arg0[%337] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %335, %338 : bf16, !llvm.ptr
+      %339 = llvm.extractvalue %135[13] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %340 = llvm.add %265, %34 : i32
+      %341 = llvm.fptrunc %339 : f32 to bf16
+      %342 = llvm.add %340, %271 : i32
+      %343 = llvm.add %273, %342 overflow<nsw, nuw> : i32
+      %344 = llvm.getelementptr inbounds|nuw %arg0[%343] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %341, %344 : bf16, !llvm.ptr
+      %345 = llvm.extractvalue %135[14] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %346 = llvm.fptrunc %345 : f32 to bf16
+      %347 = llvm.add %286, %336 overflow<nsw, nuw> : i32
+      %348 = llvm.getelementptr inbounds|nuw %arg0[%347] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %346, %348 : bf16, !llvm.ptr
+      %349 = llvm.extractvalue %135[15] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %350 = llvm.fptrunc %349 : f32 to bf16
+      %351 = llvm.add %286, %342 overflow<nsw, nuw> : i32
+      %352 = llvm.getelementptr inbounds|nuw %arg0[%351] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %350, %352 : bf16, !llvm.ptr
+      %353 = llvm.extractvalue %135[16] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %354 = llvm.add %265, %21 : i32
+      %355 = llvm.fptrunc %353 : f32 to bf16
+      %356 = llvm.add %354, %271 : i32
+      %357 = llvm.add %273, %356 overflow<nsw, nuw> : i32
+      %358 = llvm.getelementptr inbounds|nuw %arg0[%357] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %355, %358 : bf16, !llvm.ptr
+      %359 = llvm.extractvalue %135[17] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %360 = llvm.add %265, %35 : i32
+      %361 = llvm.fptrunc %359 : f32 to bf16
+      %362 = llvm.add %360, %271 : i32
+      %363 = llvm.add %273, %362 overflow<nsw, nuw> : i32
+      %364 = llvm.getelementptr inbounds|nuw %arg0[%363] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %361, %364 : bf16, !llvm.ptr
+      %365 = llvm.extractvalue %135[18] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %366 = llvm.fptrunc %365 : f32 to bf16
+      %367 = llvm.add %286, %356 overflow<nsw, nuw> : i32
+      %368 = llvm.getelementptr inbounds|nuw %arg0[%367] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %366, %368 : bf16, !llvm.ptr
+      %369 = llvm.extractvalue %135[19] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %370 = llvm.fptrunc %369 : f32 to bf16
+      %371 = llvm.add %286, %362 overflow<nsw, nuw> : i32
+      %372 = llvm.getelementptr inbounds|nuw %arg0[%371] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %370, %372 : bf16, !llvm.ptr
+      %373 = llvm.extractvalue %135[20] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %374 = llvm.add %265, %36 : i32
+      %375 = llvm.fptrunc %373 : f32 to bf16
+      %376 = llvm.add %374, %271 : i32
+      %377 = llvm.add %273, %376 overflow<nsw, nuw> : i32
+      %378 = llvm.getelementptr inbounds|nuw %arg0[%377] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %375, %378 : bf16, !llvm.ptr
+      %379 = llvm.extractvalue %135[21] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %380 = llvm.add %265, %37 : i32
+      %381 = llvm.fptrunc %379 : f32 to bf16
+      %382 = llvm.add %380, %271 : i32
+      %383 = llvm.add %273, %382 overflow<nsw, nuw> : i32
+      %384 = llvm.getelementptr inbounds|nuw %arg0[%383] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %381, %384 : bf16, !llvm.ptr
+      %385 = llvm.extractvalue %135[22] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %386 = llvm.fptrunc %385 : f32 to bf16
+      %387 = llvm.add %286, %376 overflow<nsw, nuw> : i32
+      %388 = llvm.getelementptr inbounds|nuw %arg0[%387] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %386, %388 : bf16, !llvm.ptr
+      %389 = llvm.extractvalue %135[23] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %390 = llvm.fptrunc %389 : f32 to bf16
+      %391 = llvm.add %286, %382 overflow<nsw, nuw> : i32
+      %392 = llvm.getelementptr inbounds|nuw %arg0[%391] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %390, %392 : bf16, !llvm.ptr
+      %393 = llvm.extractvalue %135[24] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %394 = llvm.add %265, %38 : i32
+      %395 = llvm.fptrunc %393 : f32 to bf16
+      %396 = llvm.add %394, %271 : i32
+      %397 = llvm.add %273, %396 overflow<nsw, nuw> : i32
+      %398 = llvm.getelementptr inbounds|nuw %arg0[%397] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %395, %398 : bf16, !llvm.ptr
+      %399 = llvm.extractvalue %135[25] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %400 = llvm.add %265, %39 : i32
+      %401 = llvm.fptrunc %399 : f32 to bf16
+      %402 = llvm.add %400, %271 : i32
+      %403 = llvm.add %273, %402 overflow<nsw, nuw> : i32
+      %404 = llvm.getelementptr inbounds|nuw %arg0[%403] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %401, %404 : bf16, !llvm.ptr
+      %405 = llvm.extractvalue %135[26] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %406 = llvm.fptrunc %405 : f32 to bf16
+      %407 = llvm.add %286, %396 overflow<nsw, nuw> : i32
+      %408 = llvm.getelementptr inbounds|nuw %arg0[%407] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %406, %408 : bf16, !llvm.ptr
+      %409 = llvm.extractvalue %135[27] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %410 = llvm.fptrunc %409 : f32 to bf16
+      %411 = llvm.add %286, %402 overflow<nsw, nuw> : i32
+      %412 = llvm.getelementptr inbounds|nuw %arg0[%411] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %410, %412 : bf16, !llvm.ptr
+      %413 = llvm.extractvalue %135[28] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %414 = llvm.add %265, %40 : i32
+      %415 = llvm.fptrunc %413 : f32 to bf16
+      %416 = llvm.add %414, %271 : i32
+      %417 = llvm.add %273, %416 overflow<nsw, nuw> : i32
+      %418 = llvm.getelementptr inbounds|nuw %arg0[%417] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %415, %418 : bf16, !llvm.ptr
+      %419 = llvm.extractvalue %135[29] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %420 = llvm.add %265, %41 : i32
+      %421 = llvm.fptrunc %419 : f32 to bf16
+      %422 = llvm.add %420, %271 : i32
+      %423 = llvm.add %273, %422 overflow<nsw, nuw> : i32
+      %424 = llvm.getelementptr inbounds|nuw %arg0[%423] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %421, %424 : bf16, !llvm.ptr
+      %425 = llvm.extractvalue %135[30] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %426 = llvm.fptrunc %425 : f32 to bf16
+      %427 = llvm.add %286, %416 overflow<nsw, nuw> : i32
+      %428 = llvm.getelementptr inbounds|nuw %arg0[%427] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %426, %428 : bf16, !llvm.ptr
+      %429 = llvm.extractvalue %135[31] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
+      %430 = llvm.fptrunc %429 : f32 to bf16
+      %431 = llvm.add %286, %422 overflow<nsw, nuw> : i32
+      %432 = llvm.getelementptr inbounds|nuw %arg0[%431] : (!llvm.ptr, i32) -> !llvm.ptr, bf16
+      llvm.store %430, %432 : bf16, !llvm.ptr
+      llvm.br ^bb19
+    ^bb19:  // 2 preds: ^bb10, ^bb18
       llvm.return
     }
   }

@@ -31,7 +31,10 @@ RESULT = re.compile(
 # The loops of the product, rows and columns of the sums outside.
 OUTER = "scf.for %arg8 = %c0 to %c64 step %c1 {\n                scf.for %arg9 = %c0 to %c64 step %c1 {\n"
 INNER = "                  scf.for %arg10 = %c0 to %c64 step %c1 {"
-B = "memref.load %alloc_1[%arg9, %arg10] : memref<64x64xf16, #gpu.address_space<workgroup>>"
+B = (
+    "memref.load %alloc_1[%arg9, %arg10] {schedule.operand = #schedule.operand<b>} "
+    ": memref<64x64xf16, #gpu.address_space<workgroup>>"
+)
 # What is multiplied and added, and copied.
 SUM = "%0 = memref.load %alloca[%arg8, %arg9]"
 MULTIPLY, ADD = "%6 = arith.mulf %3, %5", "%7 = arith.addf %0, %6"
@@ -53,7 +56,7 @@ MASK = """            scf.for %i = %c0 to %c64 step %c1 {
               }
             }
 """
-OF_PRODUCT = "wgmma of stage 'P': expected the loops of one product, got "
+OF_MATMUL = "'scf.for' op expected the loops of one matmul, got "
 
 
 @cache
@@ -82,14 +85,14 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
     (
         "wgmma of stage 'P': expected loops that go through all sums, 64 rows and 64 columns",
         [
-            ("%c64 = arith", "%c32 = arith.constant 32 : index\n%c64 = arith"),
-            (OUTER + INNER, OUTER.replace("c64", "c32", 1).replace("c64", "c128") + INNER),
+            (OUTER + INNER, OUTER.replace("%arg9 = %c0 to %c64", "%arg9 = %c0 to %c128") + INNER),
+            ("wgmma, 64x64x64", "wgmma, 64x128x64"),
         ],
     ),
     (
         "wgmma of stage 'P': expected a second operand in shared memory that its loop's copies fill, got 'B': cache_read it "
         'to "shared" and copy it by "tma"',
-        [(B, "memref.load %arg1[%arg9, %arg10] : memref<64x128xf16>")],
+        [(B, B.replace("%alloc_1", "%arg1").replace("64x64xf16, #gpu.address_space<workgroup>", "64x128xf16"))],
     ),
     (
         "wgmma of stage 'P': expected a first operand from a multiple of 8 rows of buffer 'As' on",
@@ -141,30 +144,30 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [(" {" + COPY + "}", "")],
     ),
     ("wgmma of stage 'P': expected a stage that reads the sums, got none in the kernel", [(STORED, ""), (RESULT, "")]),
-    (OF_PRODUCT + "a sum with something else than a product", [(MULTIPLY, MULTIPLY.replace("mulf", "addf"))]),
-    (OF_PRODUCT + "a store of something else than a sum", [(ADD, ADD.replace("addf", "subf"))]),
-    (OF_PRODUCT + "a product of the sums themselves", [(MULTIPLY, MULTIPLY.replace("%3", "%0"))]),
+    (OF_MATMUL + "a sum with something else than A times B", [(MULTIPLY, MULTIPLY.replace("mulf", "addf"))]),
+    (OF_MATMUL + "a store of something else than a sum", [(ADD, ADD.replace("addf", "subf"))]),
+    (OF_MATMUL + "a product of something else than A and B", [(MULTIPLY, MULTIPLY.replace("%3", "%0"))]),
     (
-        OF_PRODUCT + "a product of something else than two elements",
+        OF_MATMUL + "a product of something else than A and B",
         [(MULTIPLY, "%n = arith.negf %5 : f32\n%6 = arith.mulf %3, %n")],
     ),
     (
-        OF_PRODUCT + "loads of other elements than the sum and the two that are multiplied",
+        OF_MATMUL + "a product of something else than A and B",
         [(MULTIPLY, MULTIPLY.replace("%5", "%3"))],
     ),
     (
-        OF_PRODUCT + "a sum that is stored elsewhere than where it was loaded from",
+        OF_MATMUL + "an accumulator that is stored elsewhere than where it is loaded from",
         [(SUM, SUM.replace("%arg8, %arg9", "%arg9, %arg8"))],
     ),
     # A causal mask that somebody wrote into the loops.
     (
-        OF_PRODUCT + "a condition",
+        OF_MATMUL + "a condition",
         [(ADDED, r"%in = arith.cmpi sge, %arg8, %arg9 : index\nscf.if %in {\n\g<0>}\n")],
     ),
-    (OF_PRODUCT + "more than one statement", [(ADDED, r"\g<0>\g<0>")]),
-    (OF_PRODUCT + "'gpu.barrier'", [(ADDED, r"\g<0>gpu.barrier\n")]),
+    (OF_MATMUL + "more than one statement", [(ADDED, r"\g<0>\g<0>")]),
+    (OF_MATMUL + "'gpu.barrier'", [(ADDED, r"\g<0>gpu.barrier\n")]),
     (
-        OF_PRODUCT + "one that carries values",
+        OF_MATMUL + "one that carries values",
         [
             (INNER, "%carried = scf.for %arg10 = %c0 to %c64 step %c1 iter_args(%it = %c0) -> index {"),
             (ADDED, r"\g<0>scf.yield %it : index\n"),
@@ -179,14 +182,17 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [
             ("%c2 = arith", "%c32 = arith.constant 32 : index\n%c2 = arith"),
             (INNER, "scf.for %o = %c0 to %c2 step %c1 {\nscf.for %i = %c0 to %c32 step %c1 {"),
-            ('} {schedule.axis = #schedule.axis<"k" of "P">}', "}\n}"),
+            (
+                '} {schedule.axis = #schedule.axis<"k" of "P">, schedule.matrix_axis = #schedule.matrix_axis<k>}',
+                "} {schedule.matrix_axis = #schedule.matrix_axis<k>}\n} {schedule.matrix_axis = #schedule.matrix_axis<k>}",
+            ),
             (SUM, "%ka = affine.apply affine_map<(o, i) -> (o * 32 + i)>(%o, %i)\n" + SUM),
             (SUM, "%kb = affine.apply affine_map<(o, i) -> (o + i * 2)>(%o, %i)\n" + SUM),
             ("%alloc_0[%1, %arg10]", "%alloc_0[%1, %ka]"),
             ("%alloc_1[%arg9, %arg10]", "%alloc_1[%arg9, %kb]"),
         ],
     ),
-    ("wgmma: expected loops from 0 by 1, got axis 'P.k'", [(INNER, INNER.replace("%c0 to", "%c1 to"))]),
+    (OF_MATMUL + "one that does not run from 0 by 1 to a constant", [(INNER, INNER.replace("%c0 to", "%c1 to"))]),
     (
         "copy_by: stage 'Bs': expected a copy where a condition holds, got one where it does not",
         [(FILLED, r"%in = arith.cmpi slt, %arg8, %c64 : index\nscf.if %in {\n} else {\n\g<0>}\n")],
@@ -222,10 +228,9 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
 
 
 def message(text: str, context: ir.Context) -> str:
-    with context:
-        module = ir.Module.parse(text)
-        with pytest.raises(ir.MLIRError) as error:
-            PassManager.parse(PASS).run(module.operation)
+    """What the verifier of loops says of the text, or the passes where it says nothing."""
+    with context, pytest.raises(ir.MLIRError) as error:
+        PassManager.parse(PASS).run(ir.Module.parse(text).operation)
     return error.value.error_diagnostics[0].message
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -311,12 +312,12 @@ def test_one_process_writes(tmp_path):
 
 def test_the_best_record_of_a_program_on_a_device(tmp_path):
     with Journal(tmp_path / "t.db") as journal:
-        journal.add(WHERE, Trial("a", "ok", score=0.1))
+        journal.add(WHERE, Trial('{"tile": 8}', "ok", score=0.1))
         newer = replace(WHERE, driver="newer")
-        for choices, status, score in (("b", "ok", 0.5), ("c", "ok", 0.4), ("d", "wrong", None)):
-            journal.add(newer, Trial(choices, status, score=score))
+        for tile, status, score in ((16, "ok", 0.5), (32, "ok", 0.4), (64, "wrong", None)):
+            journal.add(newer, Trial(json.dumps({"tile": tile}), status, score=score))
         best = journal.best("program", "device")
-        assert best is not None and best.choices == "c"
+        assert best is not None and json.loads(best.choices) == {"tile": 32}
         assert journal.best("program", "another device") is None
 
 
