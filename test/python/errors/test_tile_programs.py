@@ -192,6 +192,10 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
             ("%alloc_1[%arg9, %arg10]", "%alloc_1[%arg9, %kb]"),
         ],
     ),
+    (
+        "wgmma: expected loops from 0 by 1, got axis 'P.k.outer'",
+        [("scf.for %arg7 = %c0 to %c2 ", "scf.for %arg7 = %c1 to %c2 ")],
+    ),
     (OF_MATMUL + "one that does not run from 0 by 1 to a constant", [(INNER, INNER.replace("%c0 to", "%c1 to"))]),
     (
         "copy_by: stage 'Bs': expected a copy where a condition holds, got one where it does not",
