@@ -46,31 +46,6 @@ namespace {
 /// Of operand A where that is in registers: those of one instruction in each thread.
 constexpr int64_t kRegistersOfA = 4;
 
-/// A type as the name of an instruction has it.
-StringRef getTypeSuffix(tile::Element element) {
-  switch (element) {
-  case tile::Element::F16:
-    return ".f16";
-  case tile::Element::BF16:
-    return ".bf16";
-  case tile::Element::TF32:
-    return ".tf32";
-  case tile::Element::E4M3:
-    return ".e4m3";
-  case tile::Element::E5M2:
-    return ".e5m2";
-  case tile::Element::S8:
-    return ".s8";
-  case tile::Element::F32:
-    return ".f32";
-  case tile::Element::S32:
-    return ".s32";
-  case tile::Element::F64:
-    break;
-  }
-  llvm_unreachable("no type of wgmma");
-}
-
 /// The instructions of one `tile.wgmma`. Operands of the text: the registers of the result, the same ones as they were
 /// before, and for each instruction what A is, a descriptor or four registers, and the descriptor of B.
 struct WgmmaText {
@@ -96,9 +71,9 @@ private:
   }
   void print(raw_ostream &stream, unsigned number) const {
     stream << "{\n.reg .pred p;\nsetp.ne.b32 p, " << (begins && number == 0 ? 0 : 1) << ", 0;\n";
-    stream << "wgmma.mma_async.sync.aligned.m" << tile::kWgmmaRows << "n" << columns << "k" << instruction.k
-           << getTypeSuffix(instruction.accumulator) << getTypeSuffix(instruction.a) << getTypeSuffix(instruction.b)
-           << " ";
+    stream << "wgmma.mma_async.sync.aligned.m" << tile::kWgmmaRows << "n" << columns << "k" << instruction.k << '.'
+           << tile::getPTXName(instruction.accumulator) << '.' << tile::getPTXName(instruction.a) << '.'
+           << tile::getPTXName(instruction.b) << " ";
     printRegisters(stream, 0, registers);
     unsigned ofA = isAInRegisters ? kRegistersOfA : 1, operand = 2 * registers + number * (ofA + 1);
     if (isAInRegisters)
