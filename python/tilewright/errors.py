@@ -110,15 +110,17 @@ class LaunchError(TilewrightError):
 
 
 class DriverError(LaunchError):
-    """A call of the CUDA driver that failed: `code` and `name` of the result, and the `call`."""
+    """A call of the CUDA driver that failed: `code` and `name` of the result, the `call`, and the `detail`, which says
+    what it was for."""
 
     call: str
     code: int
     name: str
+    detail: str
 
     def __init__(self, call: str, code: int, name: str, detail: str = "") -> None:
         super().__init__(f"{call} failed with {name} ({code})" + (f": {detail}" if detail else ""))
-        self.call, self.code, self.name = call, code, name
+        self.call, self.code, self.name, self.detail = call, code, name, detail
 
 
 class SimulationError(TilewrightError):

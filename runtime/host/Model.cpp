@@ -245,6 +245,8 @@ struct ModelCall {
     for (int64_t i = 0; i < model.valueCount; ++i)
       if (model.values[i].memory == TilewrightInWeights)
         tensors[i].data = weights + model.values[i].place;
+      else if (model.values[i].memory == TilewrightAtAddress)
+        tensors[i].data = reinterpret_cast<void *>(model.values[i].place);
       else if (model.values[i].memory == TilewrightInArena)
         tensors[i].data = arena + buffer++->offset;
   }
@@ -331,9 +333,11 @@ struct ModelCall {
       if (!pool)
         return raiseFailure();
       if (int32_t code = driver.memAllocFromPoolAsync(&allocated, arenaBytes, pool, stream)) {
-        beginFailure(driver, "cuMemAllocFromPoolAsync", code)
-            << arenaBytes << " bytes for the arena of " << signature.name << " on cuda:" << loaded->device
-            << adviceFor(code);
+        Text text = beginFailure(driver, "cuMemAllocFromPoolAsync", code);
+        text << arenaBytes << " bytes for the arena of " << signature.name << " on cuda:" << loaded->device;
+        if (model.weights)
+          text << ", beside " << model.weights->bytes - model.weights->headerBytes << " bytes of weights";
+        text << adviceFor(code);
         return raiseFailure();
       }
       arena = reinterpret_cast<char *>(allocated);

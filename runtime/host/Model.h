@@ -1,7 +1,7 @@
 //===- Model.h - a whole model as one function ----------------------------===//
 //
-// What an exported library has of a model: tables that say which groups run, on which tensors, and how the extents of
-// these come from the inputs'. tilewright.graph.export writes the tables.
+// What an exported library has of a model, and the process that compiled it: tables that say which groups run, on which
+// tensors, and how the extents of these come from the inputs'. tilewright.graph.export_tables writes the tables.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_RUNTIME_HOST_MODEL_H
@@ -29,8 +29,13 @@ struct TilewrightModelNumber {
 };
 
 /// Where a tensor lies: it is the argument `place`, or lies `place` bytes behind the weights' begin or in the arena,
-/// where -1 is for the call to plan.
-enum : int64_t { TilewrightInArguments = 0, TilewrightInWeights = 1, TilewrightInArena = 2 };
+/// where -1 is for the call to plan. In the process that compiled the model a weight lies at the address `place`.
+enum : int64_t {
+  TilewrightInArguments = 0,
+  TilewrightInWeights = 1,
+  TilewrightInArena = 2,
+  TilewrightAtAddress = 3,
+};
 
 struct TilewrightModelValue {
   /// The group that makes it, for messages: where its name begins among the texts.

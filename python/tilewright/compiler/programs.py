@@ -137,6 +137,8 @@ class _Cuda:
         from ..backend.ptx import emit_ptx
 
         cubins = dict(self.host.cubins)
+        if not set(architectures) - set(cubins):
+            return self.host
         for arch in architectures:
             if arch in cubins:
                 continue

@@ -1,7 +1,8 @@
-"""The tables that an exported model runs by (runtime/host/Model.h), in the LLVM dialect."""
+"""The tables that a model runs by (runtime/host/Model.h), in the LLVM dialect."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,14 +25,13 @@ __all__ = ["ModelTables"]
 
 _CONSTANT, _EXTENT = 0, 1
 _OPERATIONS = {"add": 2, "sub": 3, "mul": 4, "floordiv": 5, "floormod": 6, "min": 7, "max": 8}
-_ARGUMENT, _WEIGHT, _ARENA = 0, 1, 2
+_ARGUMENT, _WEIGHT, _ARENA, _ADDRESS = 0, 1, 2, 3
 _MODULE = """\
 !p = !llvm.ptr
 !model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, ptr)>
 !groups = !llvm.array<{rows} x struct<(ptr, ptr)>>
 !weights = !llvm.struct<(ptr, ptr, i64, i64)>
 module {{
-  llvm.func @tilewrightHostOpenModel(!p)
   {declarations}
   llvm.mlir.global internal constant @{name}_texts({texts})
   {tables}
@@ -46,12 +46,7 @@ module {{
     {fields}
     llvm.return %field{last} : !model
   }}
-  llvm.func internal @{name}_open() {{
-    %model = llvm.mlir.addressof @{name}_model : !p
-    llvm.call @tilewrightHostOpenModel(%model) : (!p) -> ()
-    llvm.return
-  }}
-  llvm.mlir.global_ctors ctors = [@{name}_open], priorities = [65535 : i32], data = [#llvm.zero]
+  {opening}
   llvm.func @{name}(%data: !p, %shape: !p, %workspace: !p, %launcher: !p) -> i32
       attributes {{tilewright.arguments = {arguments}, tilewright.kernels = []}} {{
     %zero = llvm.mlir.constant(0 : i32) : i32
@@ -63,6 +58,14 @@ module {{
   }}
 }}
 """
+_OPENING = """\
+llvm.func @tilewrightHostOpenModel(!p)
+  llvm.func internal @{name}_open() {{
+    %model = llvm.mlir.addressof @{name}_model : !p
+    llvm.call @tilewrightHostOpenModel(%model) : (!p) -> ()
+    llvm.return
+  }}
+  llvm.mlir.global_ctors ctors = [@{name}_open], priorities = [65535 : i32], data = [#llvm.zero]"""
 _WEIGHTS = """
   llvm.mlir.global internal constant @{name}_file({file})
   llvm.mlir.global internal constant @{name}_header({header})
@@ -81,12 +84,16 @@ _WEIGHTS = """
 
 
 class ModelTables:
-    """What the library of a model has of it beside its groups."""
+    """What the function of a model has of it beside its groups.
+
+    With `addresses` it is the function of this process, where the weights and constants lie at these addresses.
+    Otherwise it is that of a library, which has its weights, `weights`, from a file.
+    """
 
     weights: dict[str, np.ndarray]
 
-    def __init__(self, model: Model, name: str) -> None:
-        self._model, self._name = model, name
+    def __init__(self, model: Model, name: str, addresses: Mapping[ir.Value, int] | None = None) -> None:
+        self._model, self._name, self._addresses = model, name, addresses
         self._numbers: dict[tuple[int, int, int], int] = {}
         self._places: dict[str, tuple[int, int]] = {}
         self._texts: dict[str, int] = {}
@@ -106,7 +113,7 @@ class ModelTables:
     def _add_arguments(self) -> None:
         model = self._model
         for position, (name, kind) in enumerate((*model.inputs, *model.outputs)):
-            if name in model.stored:
+            if name in model.stored and self._addresses is None:
                 raise TilewrightError(
                     f"{model.name}: {name!r} is of type {model.stored[name]}, which an exported function does not take"
                 )
@@ -125,10 +132,13 @@ class ModelTables:
     def _add_weights(self) -> None:
         for number, (value, array) in enumerate(self._model.constants.items()):
             name = self._model.weight_names.get(value, f"constant.{number}")
+            kind = TensorType(array.shape, array.dtype.name)
+            if self._addresses is not None:
+                self._known[value] = self._add(name, kind, _ADDRESS, self._addresses[value])
+                continue
             while name in self.weights:
                 name += "_"
             self.weights[name] = array
-            kind = TensorType(array.shape, array.dtype.name)
             self._known[value] = self._weight_values[name] = self._add(name, kind, _WEIGHT, 0)
 
     def _add_groups(self) -> None:
@@ -178,7 +188,7 @@ class ModelTables:
             )
         return self._numbers.setdefault(row, len(self._numbers))
 
-    def module_text(self, weights: WeightFile | None, file: str) -> str:
+    def module_text(self, weights: WeightFile | None = None, file: str = "") -> str:
         """The module that `convert-host-to-ffi` makes the model's function of. `file` is the name of the weights'."""
         model, name = self._model, self._name
         if weights is not None:
@@ -200,6 +210,7 @@ class ModelTables:
         )  # fmt: skip
         return _MODULE.format(
             name=name, rows=max(len(names), 1), count=len(names), weights=made,
+            opening="" if self._addresses is not None else _OPENING.format(name=name),
             declarations="\n  ".join(_declared(each, has_load) for each in dict.fromkeys(names)),
             texts=text_constant("\0".join(self._texts)),
             tables="\n  ".join(numbers_constant(f"{name}_{each}_table", rows) for each, rows in tables.items()),

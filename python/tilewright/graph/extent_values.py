@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ..errors import TilewrightValueError as ValueError
 from ..te import Expr
 from ..te.expr import Call, Const, Var
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "shape_of"]
 
 _INTEGER: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
@@ -19,6 +19,16 @@ _INTEGER: dict[str, Callable[[int, int], int]] = {
     "min": min,
     "max": max,
 }
+
+
+def shape_of(shape: Sequence[int | Expr], values: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape of a tensor where each symbol has a value.
+
+    >>> from tilewright import te
+    >>> shape_of([3, te.var("n")], {"n": 4})
+    (3, 4)
+    """
+    return tuple(int(extent) if isinstance(extent, int) else evaluate(extent, values) for extent in shape)
 
 
 def evaluate(extent: Expr, values: Mapping[str, int]) -> int:

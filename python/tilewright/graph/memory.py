@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..errors import TilewrightValueError as ValueError
 from ..runtime.device import Device, cuda
 from ..runtime.ndarray import NDArray, array, empty, from_dlpack
 from ..target import Target
+
+if TYPE_CHECKING:
+    from .host_function import HostFunction
 
 __all__ = ["HostMemory", "Memory", "fitting", "is_tensor", "memory_of", "numpy_dtype"]
 
@@ -59,9 +62,9 @@ class HostMemory:
         """The same bytes as elements of another type of the same width."""
         return value.view(numpy_dtype(dtype))
 
-    def copy(self, value: Any) -> Any:
-        """An array of its own."""
-        return np.array(value)
+    def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
+        """Runs a model's function on arrays of this memory."""
+        function.on_host(arrays)
 
     def returned(self, value: Any, given: Sequence[Any]) -> Any:
         """An output as the caller gets it: a tensor of PyTorch where an input is one."""
@@ -109,8 +112,8 @@ class DeviceMemory:
     def viewed(self, value: Any, dtype: str) -> Any:
         return self.part(value, 0, value.shape, dtype)
 
-    def copy(self, value: Any) -> Any:
-        return empty(value.shape, value.dtype, self._device).copyfrom(value)
+    def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
+        function.on_gpu(arrays, self._device)
 
     def returned(self, value: Any, given: Sequence[Any]) -> Any:
         tensors = [one for one in given if is_tensor(one)]

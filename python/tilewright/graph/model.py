@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mlir import ir
 
+from ..errors import DriverError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.printable import printable
@@ -17,11 +19,16 @@ from ..messages.progress import progress
 from ..runtime.device import cpu, cuda
 from ..runtime.timing import time_evaluator
 from ..target import Target
-from ..te import Expr, Var
+from ..te import Var
 from .checks import GroupTime, Profile, Verification, checked, work_of_group
+from .extent_values import evaluate, shape_of
 from .groups import Group
 from .memory import memory_of
+from .memory_needs import OUT_OF_MEMORY, explained
 from .types import TensorType
+
+if TYPE_CHECKING:
+    from .host_function import HostFunction
 
 __all__ = ["Model", "Plan", "PlannedBuffer"]
 
@@ -92,6 +99,8 @@ class Model:
         self._texts = dict(texts)
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None
+        self._compiled: HostFunction | None = None
+        self._lock = threading.Lock()
         with progress(f"compiling {name}") as line:
             for number, group in enumerate(self.groups):
                 line.show(number, len(self.groups), "groups", group.name)
@@ -114,14 +123,16 @@ class Model:
         return printable(f"<tilewright.Model {self.name}({inputs}) -> ({outputs}) for {self.target}>")
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
-        """Runs the model."""
-        given, extents = self._taken(arrays, named)
-        values = self._start(given)
-        arena = self._memory.arena(self.plan.arena_bytes)
-        for group in self.groups:
-            self._run_group(group, values, extents, arena)
-        memory = self._memory
-        outputs = [memory.copy(values[one]) if self.is_given(one) else values[one] for one in self.results]
+        """Runs the model: the host function that `export` writes, which runs all groups in one call."""
+        memory, arranged = self._memory, self._arranged(arrays, named)
+        try:
+            given, extents = self._bound(arranged)
+            outputs = [memory.empty(shape_of(kind.shape, extents), kind.dtype) for _, kind in self.outputs]
+            memory.run(self._host_function(), [*given, *outputs])
+        except DriverError as error:
+            if error.code != OUT_OF_MEMORY:
+                raise
+            raise explained(error, self, arranged) from None
         for position, (name, _) in enumerate(self.outputs):
             if name in self.stored:
                 outputs[position] = memory.viewed(outputs[position], self.stored[name])
@@ -257,7 +268,11 @@ class Model:
 
     def _taken(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, int]]:
         """The inputs of a call, and what the symbols are in it."""
-        given = self._checked(arrays, named)
+        return self._bound(self._arranged(arrays, named))
+
+    def _bound(self, arranged: Sequence[Any]) -> tuple[list[Any], dict[str, int]]:
+        """The inputs in the target's memory, and what the symbols are in the call."""
+        given = [self._array(name, kind, one) for (name, kind), one in zip(self.inputs, arranged)]
         extents: dict[str, int] = {}
         for (name, kind), array in zip(self.inputs, given):
             self._bind(name, kind, array.shape, extents)
@@ -265,9 +280,25 @@ class Model:
 
     def _start(self, given: Sequence[Any]) -> dict[ir.Value, Any]:
         """The tensors that a call begins with, by their values in the IR."""
-        if self._placed is None:
-            self._placed = {value: self._memory.constant(array) for value, array in self.constants.items()}
-        return {**self._placed, **dict(zip(self.arguments, given))}
+        return {**self._constants(), **dict(zip(self.arguments, given))}
+
+    def _constants(self) -> dict[ir.Value, Any]:
+        """The weights and constants in the target's memory, by their values in the IR."""
+        with self._lock:
+            if self._placed is None:
+                self._placed = {value: self._memory.constant(array) for value, array in self.constants.items()}
+            return self._placed
+
+    def _host_function(self) -> HostFunction:
+        """The function that runs all groups, compiled at the first call."""
+        if self._compiled is None:
+            from .host_function import HostFunction
+
+            placed = self._constants()
+            with self._lock:
+                if self._compiled is None:
+                    self._compiled = HostFunction(self, placed)
+        return self._compiled
 
     def _run_group(
         self, group: Group, values: dict[ir.Value, Any], extents: Mapping[str, int], arena: Any
@@ -275,7 +306,7 @@ class Model:
         """Runs a group, and returns the arguments that it had."""
         results = []
         for value, kind, offset in zip(group.results, group.types, group.offsets):
-            shape = tuple(_number(extent, extents) for extent in kind.shape)
+            shape = shape_of(kind.shape, extents)
             if offset >= 0:
                 values[value] = self._memory.part(arena, offset, shape, kind.dtype)
             else:
@@ -290,7 +321,8 @@ class Model:
         """Whether an output is an input or a weight as it is: the caller gets a copy."""
         return value in self.arguments or value in self.constants
 
-    def _checked(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    def _arranged(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """What a call gives, in the order of the inputs."""
         names = [name for name, _ in self.inputs]
         given = dict(zip(names, arrays))
         if len(arrays) > len(names) or (set(named) - set(names)) or (set(named) & set(given)):
@@ -302,7 +334,7 @@ class Model:
         missing = [name for name in names if name not in given]
         if missing:
             raise TypeError(f"{self.name}: expected {len(names)} inputs, got none for {', '.join(map(repr, missing))}")
-        return [self._array(name, kind, given[name]) for name, kind in self.inputs]
+        return [given[name] for name in names]
 
     def _array(self, name: str, kind: TensorType, given: Any) -> Any:
         expected = self.stored.get(name, kind.dtype)
@@ -318,7 +350,7 @@ class Model:
         for d, (extent, got) in enumerate(zip(kind.shape, shape)):
             if isinstance(extent, Var):
                 extents.setdefault(extent.name, got)
-            wanted = _number(extent, extents)
+            wanted = extent if isinstance(extent, int) else evaluate(extent, extents)
             if wanted != got:
                 symbol = "" if isinstance(extent, int) else f" ({extent})"
                 raise ValueError(
@@ -328,12 +360,3 @@ class Model:
 
 def _on_host(value: Any) -> np.ndarray:
     return value if isinstance(value, np.ndarray) else value.numpy()
-
-
-def _number(extent: int | Expr, extents: Mapping[str, int]) -> int:
-    """What an extent is in a call."""
-    if isinstance(extent, int):
-        return int(extent)
-    from .extent_values import evaluate
-
-    return evaluate(extent, extents)

@@ -34,11 +34,13 @@ _RUN_TIME = (
     "tilewrightHostShareMemory",
     "tilewrightHostAllocate",
     "tilewrightHostCallAllocating",
+    "tilewrightHostCallModel",
     "tilewrightHostDispatch",
     "tilewrightHostReturnText",
     "tilewrightHostRunCuda",
     "tilewrightHostRunManaged",
     "tilewrightHostLoad",
+    "tilewrightHostLoadModel",
     "tilewrightHostParallel",
     "tilewrightSimRun",
 )

@@ -1,8 +1,13 @@
 // A libcuda for libraries in a process of their own. Its memory is this machine's. With TELLS its launches say what they
 // are, and all but the first fail; otherwise its kernel doubles 64 numbers.
+// Memory is refused beyond MOST bytes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef MOST
+#define MOST (1l << 30)
+#endif
 
 #ifdef TELLS
 #define TELL(...) printf(__VA_ARGS__)
@@ -38,11 +43,13 @@ int cuLaunchKernelEx(const unsigned *config, void *function, void **params, void
   return 0;
 #endif
 }
-int cuGetErrorName(int code, const char **name) { return *name = "CUDA_ERROR_INVALID_VALUE", 0; }
+int cuGetErrorName(int code, const char **name) {
+  return *name = code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_INVALID_VALUE", 0;
+}
 int cuMemPoolCreate(void **pool, const void *properties) { return *pool = pool, 0; }
 int cuMemPoolSetAttribute(void *pool, int attribute, void *value) { return 0; }
 int cuMemAllocFromPoolAsync(void **address, size_t bytes, void *pool, void *stream) {
-  return !(*address = calloc(bytes, 1));
+  return bytes > MOST ? 2 : !(*address = aligned_alloc(512, (bytes + 511) / 512 * 512));
 }
 int cuMemFreeAsync(void *address, void *stream) { return free(address), 0; }
 int cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t bytes, void *stream) { return memcpy(to, from, bytes), 0; }

@@ -1,0 +1,99 @@
+"""A compiled model as one host function of this process: the function that `Model.export` writes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mlir import ir
+from mlir.execution_engine import ExecutionEngine
+from mlir.passmanager import PassManager
+
+from ..dtypes import DLPACK_CODES
+from ..ir import context
+from ..ir.running import run_manager
+from ..native.jit import lookup
+from ..runtime.dlpack import CPU, CUDA, DLTensor
+from ..runtime.ffi import TYPE_DLTENSOR, Any_, libtvm_ffi, raise_error, run_time_symbols
+from ..runtime.stream import current_stream
+from .export_tables import ModelTables
+
+if TYPE_CHECKING:
+    from ..runtime.device import Device
+    from ..runtime.ndarray import NDArray
+    from .model import Model
+
+__all__ = ["HostFunction"]
+
+_NAME = "model"
+_SafeCall = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)
+
+
+class HostFunction:
+    """Runs all groups of a model in one call. The arena is allocated by the call.
+
+    `placed` are the weights and constants by their values in the IR, in the memory of the target. Calls may be made
+    from many threads.
+    """
+
+    def __init__(self, model: Model, placed: Mapping[ir.Value, Any]) -> None:
+        on_gpu = model.target.kind == "cuda"
+        # The groups' machine code, and the weights, live as long as the function does.
+        self._programs = [group.function.host_program() for group in model.groups]
+        self._placed = dict(placed)
+        addresses = {value: address_of(array) for value, array in placed.items()}
+        symbols = dict(run_time_symbols())
+        for program in self._programs:
+            symbols[f"{program.name}_call"] = program.entry
+            if on_gpu:
+                symbols[f"__tvm_ffi_{program.name}_load"] = lookup(program.engine, f"__tvm_ffi_{program.name}_load")
+        with context():
+            module = ir.Module.parse(ModelTables(model, _NAME, addresses).module_text())
+            # The groups of target sim launch on the simulator themselves.
+            options = f"target={'cuda' if on_gpu else 'cpu'} model=true"
+            run_manager(PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})"), module.operation)
+            self._engine = ExecutionEngine(module, opt_level=0)
+        for symbol, address in symbols.items():
+            self._engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
+        self._call = _SafeCall(lookup(self._engine, f"__tvm_ffi_{_NAME}"))
+
+    def on_host(self, arrays: Sequence[np.ndarray]) -> None:
+        """Runs the model on its inputs and outputs, in the processor's memory."""
+        self._run(arrays, CPU, 0)
+
+    def on_gpu(self, arrays: Sequence[NDArray], device: Device) -> None:
+        """Runs the model on its inputs and outputs, on the GPU that they are on and its current stream."""
+        stream = current_stream(device)
+        set_stream = libtvm_ffi().TVMFFIEnvSetStream
+        before = ctypes.c_void_p()
+        where = ctypes.c_int32(CUDA), ctypes.c_int32(device.index)
+        if set_stream(*where, ctypes.c_void_p(stream.handle), ctypes.byref(before)):
+            raise_error()
+        try:
+            self._run(arrays, CUDA, device.index)
+        finally:
+            set_stream(*where, before, None)
+        for array in arrays:
+            array.used_on(stream)
+
+    def _run(self, arrays: Sequence[Any], kind: int, index: int) -> None:
+        count = len(arrays)
+        arguments, tensors, shapes = (Any_ * count)(), (DLTensor * count)(), []
+        begin = ctypes.addressof(tensors)
+        for i, array in enumerate(arrays):
+            shape = array.shape
+            extents = (ctypes.c_int64 * len(shape))(*shape)
+            shapes.append(extents)
+            code, bits = DLPACK_CODES[array.dtype.name]
+            tensors[i] = (address_of(array), kind, index, len(shape), code, bits, 1, extents, None, 0)
+            arguments[i] = (TYPE_DLTENSOR, 0, begin + i * ctypes.sizeof(DLTensor))
+        result = Any_()
+        if self._call(None, arguments, count, ctypes.addressof(result)):
+            raise_error()
+
+
+def address_of(array: np.ndarray | NDArray) -> int:
+    """Where the elements of an array begin."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.address

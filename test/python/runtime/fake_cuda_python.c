@@ -1,0 +1,26 @@
+// The libcuda of fake_cuda.c, with what cuda-bindings asks of one beside it.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+
+#include "fake_cuda.c"
+
+int cuDriverGetVersion(int *version) { return *version = 13000, 0; }
+int cuDeviceGet(int *device, int number) { return *device = number, 0; }
+int cuDeviceTotalMem_v2(size_t *bytes, int device) { return *bytes = MOST, 0; }
+int cuMemGetInfo_v2(size_t *left, size_t *bytes) { return *left = *bytes = MOST, 0; }
+int cuMemAlloc_v2(void **address, size_t bytes) { return bytes > MOST ? 2 : !(*address = aligned_alloc(512, bytes)); }
+int cuMemFree_v2(void *address) { return free(address), 0; }
+
+int cuGetProcAddress_v2(const char *name, void **found, int version, unsigned long flags, int *status) {
+  char second[256];
+  Dl_info here;
+  dladdr((void *)cuGetProcAddress_v2, &here);
+  void *self = dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  snprintf(second, sizeof(second), "%s_v2", name);
+  *found = dlsym(self, second);
+  if (!*found)
+    *found = dlsym(self, name);
+  if (status)
+    *status = !*found;
+  return *found ? 0 : 500;
+}
