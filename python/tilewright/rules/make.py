@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightValueError as ValueError
@@ -44,6 +48,8 @@ def auto_schedule(
     *,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     rules: Sequence[Rule] = (),
+    database: str | os.PathLike[str] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> Schedule:
     """A schedule for the program that computes `outputs`, made by rules, without measuring.
 
@@ -63,13 +69,21 @@ def auto_schedule(
         plan has the names and the values that are allowed. ``"rule"`` takes another of the rules that are for a stage.
     rules
         Rules of your own (`tilewright.rules.Rule`), which are asked before those that there are.
+    database
+        A file of `tw.tune`. Where it has records of this program on this device, the settings of the fastest are taken
+        in the place of those that the rules choose; `settings` are above both. `tw.tune` finds a program again by its
+        outputs alone: arguments in another order than inputs, then outputs, are another program.
+    sizes
+        The values of symbolic extents at which the program was tuned, as `tw.tune` has them.
 
     Raises
     ------
     TypeError
         For something that is no output.
     ValueError
-        For a setting that the plan does not have.
+        For a setting that the plan does not have, a database that does not exist, and sizes without one.
+    JournalError
+        For a database that cannot be read.
 
     >>> import tilewright as tw
     >>> from tilewright import te
@@ -96,6 +110,12 @@ def auto_schedule(
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))
     for stage in wanted:
         plan.of(stage)  # else there is no such stage
+    if database is not None:
+        given = [outputs] if isinstance(outputs, (Tensor, Operation)) else outputs
+        tensors = [t for one in given for t in ([one] if isinstance(one, Tensor) else one.results)]
+        plan = _with_records(plan, tensors, where, database, sizes or {})
+    elif sizes is not None:
+        raise ValueError("expected sizes beside a database, got them alone")
     if settings:
         others = {
             stage: {name: value for name, value in values.items() if name != "rule"}
@@ -108,6 +128,25 @@ def auto_schedule(
             rule.apply(context, s, group, decision)
     s.plan = plan
     return s
+
+
+def _with_records(
+    plan: Plan, outputs: Sequence[Tensor], target: Target, database: str | os.PathLike[str], sizes: Mapping[str, int]
+) -> Plan:
+    """The plan with the settings of the fastest record that has settings of its rules."""
+    from ..tuning.journal import Journal
+    from ..tuning.program import device_name, identify, in_order
+    from ..tuning.rules import settings_of
+
+    if not Path(database).is_file():
+        raise ValueError(f"expected the file of a database, got {os.fspath(database)}")
+    _, _, key = identify(outputs, in_order(outputs), sizes)
+    with Journal(database) as journal:
+        records = journal.ranked(key, device_name(target))
+    for record in records:
+        with contextlib.suppress(ValueError):  # of a space of the user's own, or of rules that have changed since
+            return plan.with_(settings_of(json.loads(record.choices), plan))
+    return plan
 
 
 def _decide(context: Context, rules: Sequence[Rule], group: Group, wanted: Mapping[str, Any]) -> tuple[Rule, Decision]:

@@ -218,10 +218,11 @@ class Journal:
         """The records of a program under the same conditions, in the order in which they were made."""
         return self._select(" and ".join(f"{name} = ?" for name in asdict(where)), list(asdict(where).values()))
 
-    def best(self, program: str, device: str) -> Trial | None:
-        """The fastest right schedule of a program on a device, by the newest driver and compiler that were measured.
+    def ranked(self, program: str, device: str) -> list[Trial]:
+        """The right schedules of a program on a device, the fastest first.
 
-        Scores are compared within one set of conditions alone.
+        They are those of the newest driver and compiler that were measured: scores are compared within one set of
+        conditions alone.
         """
         found = self._connection.execute(
             "select driver, compiler, policy from trials where program = ? and device = ? and status = 'ok' "
@@ -229,9 +230,9 @@ class Journal:
             (program, device),
         ).fetchone()
         if found is None:
-            return None
+            return []
         trials = [one for one in self.trials(Where(program, device, *found)) if one.status == "ok" and one.score]
-        return min(trials, key=lambda one: one.score or 0, default=None)
+        return sorted(trials, key=lambda one: one.score or 0)
 
     def _select(self, condition: str, values: list[Any]) -> list[Trial]:
         rows = self._connection.execute(

@@ -23,7 +23,7 @@ from .policy import Policy
 if TYPE_CHECKING:
     from ..te.schedule import Schedule
 
-__all__ = ["AnotherProgram", "TunedProgram"]
+__all__ = ["AnotherProgram", "TunedProgram", "device_name", "identify", "in_order"]
 
 _MOST = 1 << 27
 """Of an output with more iterations than this, some elements are computed in double precision, not all."""
@@ -63,32 +63,13 @@ class TunedProgram:
         where = device_of(target.kind, device)
         if not where.exist:
             raise TilewrightError(f"expected a device to measure on, got none: no {target.kind} device {device}")
-        self.sizes = self._all_sizes(dict(sizes))
         self.outputs = [one for one in self._args if isinstance(one, Tensor) and isinstance(one.op, ComputeOp)]
         if not self.outputs:
             raise ValueError("expected an output among the arguments, got none")
-        self.text = str(emit_module(self.outputs, self._args, _NAME))
-        sized = f"{self.text}\n{sorted(self.sizes.items())}"
-        self.key = hashlib.sha256(sized.encode()).hexdigest()
+        self.text, self.sizes, self.key = identify(self.outputs, self._args, sizes)
         driver, compiler = _driver(target), f"tilewright {__version__} {_compiler()}"
-        self.where = Where(self.key, _device_name(target, where), driver, compiler, policy.key())
+        self.where = Where(self.key, device_name(target), driver, compiler, policy.key())
         self._reference: dict[str, Any] | None = None
-
-    def _all_sizes(self, given: dict[str, int]) -> dict[str, int]:
-        names: dict[str, Var] = {}
-        for one in self._args:
-            for extent in [one] if isinstance(one, Var) else one.shape:
-                if isinstance(extent, Var):
-                    names.setdefault(extent.name, extent)
-        sizes: dict[str, int] = {}
-        for name, var in names.items():
-            value = given.pop(name, var.maximum if var.maximum is not None else var.default)
-            if value is None:
-                raise ValueError(f"expected a value of {name} in sizes, at which the program is measured")
-            sizes[name] = value  # type: ignore[assignment]
-        if given:
-            raise ValueError(f"sizes: expected symbols of the program ({', '.join(names)}), got {', '.join(given)}")
-        return sizes
 
     def extent(self, extent: int | Expr) -> int:
         if isinstance(extent, int):
@@ -212,7 +193,47 @@ def _index_ranges(outputs: Sequence[Tensor], extent: Any) -> dict[Tensor, list[i
     return ranges
 
 
-def _device_name(target: Target, device: Any) -> str:
+def in_order(outputs: Sequence[Tensor]) -> list[Tensor]:
+    """The arguments of a program to which nobody gave an order: the inputs, then the outputs."""
+    inputs = (op.output(0) for op in operations([one.op for one in outputs]) if isinstance(op, PlaceholderOp))
+    return [*inputs, *outputs]
+
+
+def identify(
+    outputs: Sequence[Tensor], args: Sequence[Tensor | Var], sizes: Mapping[str, int]
+) -> tuple[str, dict[str, int], str]:
+    """A program's IR, the values of its symbolic extents, and the key of both in a database.
+
+    Raises
+    ------
+    ValueError
+        Where a symbolic extent has no value, or a value is of none.
+    """
+    text, known = str(emit_module(outputs, args, _NAME)), _all_sizes(args, dict(sizes))
+    sized = f"{text}\n{sorted(known.items())}"
+    return text, known, hashlib.sha256(sized.encode()).hexdigest()
+
+
+def _all_sizes(args: Sequence[Tensor | Var], given: dict[str, int]) -> dict[str, int]:
+    names: dict[str, Var] = {}
+    for one in args:
+        for extent in [one] if isinstance(one, Var) else one.shape:
+            if isinstance(extent, Var):
+                names.setdefault(extent.name, extent)
+    sizes: dict[str, int] = {}
+    for name, var in names.items():
+        value = given.pop(name, var.maximum if var.maximum is not None else var.default)
+        if value is None:
+            raise ValueError(f"expected a value of {name} in sizes, at which the program is measured")
+        sizes[name] = value  # type: ignore[assignment]
+    if given:
+        known = ", ".join(names) or "none"
+        raise ValueError(f"sizes: expected symbols of the program ({known}), got {', '.join(given)}")
+    return sizes
+
+
+def device_name(target: Target) -> str:
+    """What the records of a database say of the device that they were measured on."""
     if target.device is not None:
         return f"{target.device.name} {target.arch}"
     return f"{_processor()}, {_threads()} threads"

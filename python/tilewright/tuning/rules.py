@@ -6,15 +6,15 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..te.program import operations
-from ..te.tensor import PlaceholderOp, Tensor
+from ..te.tensor import Tensor
+from .program import in_order
 from .space import Choices, key_of
 
 if TYPE_CHECKING:
     from ..rules import Plan
     from ..target import Target
 
-__all__ = ["RuleSpace"]
+__all__ = ["RuleSpace", "settings_of"]
 
 
 class RuleSpace:
@@ -34,10 +34,7 @@ class RuleSpace:
 
     def __init__(self, outputs: Sequence[Tensor], target: Target, args: Sequence[Any] | None = None) -> None:
         self._outputs, self._target = tuple(outputs), target
-        if args is None:
-            ops = operations([one.op for one in self._outputs])
-            args = [*(op.output(0) for op in ops if isinstance(op, PlaceholderOp)), *self._outputs]
-        self._args = tuple(args)
+        self._args = tuple(in_order(self._outputs) if args is None else args)
         plan = self._schedule({}).plan
         assert plan is not None
         self._plan: Plan = plan
@@ -86,14 +83,20 @@ class RuleSpace:
         return points
 
     def make(self, choices: Choices) -> tuple[Any, Sequence[Any]]:
-        known = self._alternatives()
-        settings: dict[str, dict[str, Any]] = {}
-        for name, value in choices.items():
-            stage, _, setting = name.rpartition(".")
-            # A record has lists where the rules have tuples.
-            same = [one for one in known.get(name, ()) if _json(one) == _json(value)]
-            settings.setdefault(stage, {})[setting] = same[0] if same else value
-        return self._schedule(settings), self._args
+        return self._schedule(settings_of(choices, self._plan)), self._args
+
+
+def settings_of(choices: Choices, plan: Plan) -> dict[str, dict[str, Any]]:
+    """A point of the space as `settings` of `tw.auto_schedule`. Raises ValueError for what the plan does not have."""
+    settings: dict[str, dict[str, Any]] = {}
+    for name, value in choices.items():
+        stage, _, setting = name.rpartition(".")
+        # A record has lists where the rules have tuples.
+        known = next((one.alternatives for one in plan.of(stage).choices if one.name == setting), ())
+        same = [one for one in known if _json(one) == _json(value)]
+        settings.setdefault(stage, {})[setting] = same[0] if same else value
+    plan.with_(settings)
+    return settings
 
 
 def _json(value: Any) -> Any:

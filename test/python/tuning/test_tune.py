@@ -90,6 +90,45 @@ def test_what_the_rules_could_have_chosen_is_searched(tmp_path, engine):
     np.testing.assert_allclose(y, np.exp(x) / x.sum(1, keepdims=True) + c, rtol=1e-5)
 
 
+def rows(n: int | te.Var) -> list[te.Tensor]:
+    X = te.placeholder((n, 512), name="X")
+    k = te.reduce_axis((0, 512), name="k")
+    return [X, te.compute((n,), lambda i: te.sum(X[i, k], axis=k), name="Y")]
+
+
+@pytest.mark.parametrize(("extent", "sizes"), [(4096, None), ("n", {"n": 4096})])
+def test_auto_schedule_takes_the_fastest_record_whose_settings_there_are(tmp_path, extent, sizes):
+    path = tmp_path / "t.db"
+    args = rows(te.var("n") if extent == "n" else extent)
+    tuned = TunedProgram(args, Target.of("cpu"), 0, sizes or {}, POLICY)
+    (decision,) = tw.auto_schedule(args[1], "cpu").plan
+    choice = next(one for one in decision.choices if len(one.alternatives) > 1)
+    faster = next(value for value in choice.alternatives if value != choice.value)
+    with Journal(path) as journal:
+        for setting, value, score in (("block", 4, 0.1), (choice.name, faster, 0.5), (choice.name, choice.value, 1.0)):
+            journal.add(tuned.where, Trial(json.dumps({f"Y.{setting}": value}), "ok", score=score))
+    again = rows(te.var("n") if extent == "n" else extent)
+    (found,) = tw.auto_schedule(again[1], "cpu", database=path, sizes=sizes).plan
+    assert found[choice.name] == faster != decision[choice.name]
+    # Settings are above the database; records of another program or device are not this one's.
+    settings = {"Y": {choice.name: choice.value}}
+    (asked,) = tw.auto_schedule(again[1], "cpu", database=path, sizes=sizes, settings=settings).plan
+    assert asked[choice.name] == choice.value
+    (other,) = tw.auto_schedule(rows(8192)[1], "cpu", database=path).plan
+    assert other == next(iter(tw.auto_schedule(rows(8192)[1], "cpu").plan))
+
+
+def test_auto_schedule_with_a_database_that_is_none(tmp_path):
+    with pytest.raises(ValueError, match=f"^expected the file of a database, got {tmp_path}/none.db$"):
+        tw.auto_schedule(rows(8)[1], "cpu", database=tmp_path / "none.db")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="^expected sizes beside a database, got them alone$"):
+        tw.auto_schedule(rows(8)[1], "cpu", sizes={"n": 8})
+    Journal(tmp_path / "t.db").close()
+    with pytest.raises(ValueError, match=r"^expected a value of n in sizes, at which the program is measured$"):
+        tw.auto_schedule(rows(te.var("n"))[1], "cpu", database=tmp_path / "t.db")
+
+
 def test_all_points_are_found_where_there_are_fewer_than_trials(tmp_path, engine):
     result = tw.tune(Knobs(matmul, block=(8, 16), n=(16,)), "cpu", trials=64, policy=POLICY, executor=engine)
     assert [key_of({"block": block, "n": 16}) for block in (8, 16)] == sorted(
@@ -310,15 +349,15 @@ def test_one_process_writes(tmp_path):
                 pass
 
 
-def test_the_best_record_of_a_program_on_a_device(tmp_path):
+def test_the_records_of_a_program_on_a_device_by_their_scores(tmp_path):
     with Journal(tmp_path / "t.db") as journal:
         journal.add(WHERE, Trial('{"tile": 8}', "ok", score=0.1))
         newer = replace(WHERE, driver="newer")
         for tile, status, score in ((16, "ok", 0.5), (32, "ok", 0.4), (64, "wrong", None)):
             journal.add(newer, Trial(json.dumps({"tile": tile}), status, score=score))
-        best = journal.best("program", "device")
-        assert best is not None and json.loads(best.choices) == {"tile": 32}
-        assert journal.best("program", "another device") is None
+        ranked = journal.ranked("program", "device")
+        assert [json.loads(one.choices) for one in ranked] == [{"tile": 32}, {"tile": 16}]
+        assert journal.ranked("program", "another device") == []
 
 
 KILLED = """
