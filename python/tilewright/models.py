@@ -38,8 +38,8 @@ def compile(
     target
         "cpu", "sim", "cuda" or a `Target`, as of `tw.build`.
     dynamic_shapes
-        Of ONNX, by input and dimension, a number for a symbolic extent of the model's, or a `te.var` of one's own. Of a
-        module, what torch.export takes; a name or a `te.var` stands for a dimension, too: ``{"x": {0: "batch"}}``.
+        Of ONNX, by input and dimension, what the extent is: a number, or a name or `te.var`, which make it symbolic:
+        ``{"x": {0: "batch"}}``. Of a module, what torch.export takes, with names and `te.var`s for dimensions, too.
     constants
         Of ONNX, by input, its value, where shapes depend on it. The compiled model is for this value alone.
     without

@@ -1,4 +1,4 @@
-"""The command line: `tilewright demo`, `compile`, `view`, `tune`, `bisect`, `cache` and `doctor`."""
+"""The command line: `tilewright demo`, `compile`, `export`, `view`, `tune`, `bisect`, `cache` and `doctor`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from ..errors import TilewrightError
     from ..messages.printable import printable_lines
-    from . import bisect, cache, compile, demo, doctor, tune, view
+    from . import bisect, cache, compile, demo, doctor, export, tune, view
 
     parser = argparse.ArgumentParser(
         prog="tilewright", description="Tensor expressions and schedules, compiled to kernels."
     )
     parser.add_argument("--version", action="version", version=f"tilewright {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, compile, view, tune, bisect, cache, doctor):
+    for module in (demo, compile, export, view, tune, bisect, cache, doctor):
         module.add(commands)
     options = parser.parse_args(arguments)
     try:

@@ -1,4 +1,4 @@
-"""`tilewright compile FILE --emit=STAGE`: one stage of a program, given as Python or as IR."""
+"""`tilewright compile FILE --emit=STAGE`: one stage of a program, given as Python or as IR, or of a model."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CompileError, TilewrightError
+from .model import add_model_options
 
 if TYPE_CHECKING:
     from ..compiler import Function
@@ -23,6 +24,7 @@ IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 BINARIES = ("ptx", "cubin", "sass")
 SOURCES = {"cuda": "cuda", "host-cpp": "host"}
 EMITTED = (*IR_STAGES, *BINARIES, *SOURCES)
+MODEL_STAGES = ("graph", "groups")
 
 DESCRIPTION = """\
 Compiles FILE down to one stage and writes it.
@@ -33,6 +35,11 @@ to be called main); or --program gives an expression over the file's names whose
   tilewright compile python/examples/02_tiled_gemm.py --program "mmult(1024, 1024, 1024)" --emit=ptx
 
 An .mlir file holds the IR of the stage that --from names, as an earlier --emit wrote it and you may have edited it.
+
+An .onnx file is a whole model. It is compiled, and its inputs, outputs, groups and arena are listed; with --emit its IR
+is written, of stage graph or groups:
+
+  tilewright compile model.onnx --target=cpu --dynamic x:0=batch
 """
 
 
@@ -128,7 +135,14 @@ def _run(options: argparse.Namespace) -> int:
     from ..compiler import build
     from ..compiler.entry_points import take_up
 
-    path = program_file(options)
+    path = existing_file(options)
+    if path.suffix == ".onnx":
+        return _run_model(path, options)
+    program_file(options)
+    if options.emit is None or options.emit in MODEL_STAGES:
+        raise TilewrightError(f"{path}: expected --emit with one of {', '.join(EMITTED)}, got {options.emit or 'none'}")
+    if options.dynamic or options.without:
+        raise TilewrightError(f"{path}: --dynamic and --without are for .onnx files")
     target, start = options.target, options.start
     if path.suffix == ".py":
         if start is not None:
@@ -142,6 +156,29 @@ def _run(options: argparse.Namespace) -> int:
         text = _output(make(program, args, target, name, start=start), options.emit, locations=options.locations)
     except (TypeError, ValueError) as error:
         raise TilewrightError(f"{path}: {error}") from None
+    _write(text, options)
+    return 0
+
+
+def _run_model(path: Path, options: argparse.Namespace) -> int:
+    """Compiles a model, and lists what it became; or writes its IR."""
+    from .model import compiled, described, graph_of
+
+    if options.program is not None or options.start is not None or options.name is not None or options.locations:
+        raise TilewrightError(f"{path}: expected no --program, --from, --name and --locations with a model")
+    if options.emit is not None and options.emit not in MODEL_STAGES:
+        raise TilewrightError(f"{path}: expected --emit with one of {', '.join(MODEL_STAGES)}, got {options.emit}")
+    if options.emit is None:
+        _write(described(compiled(path, options)), options)
+        return 0
+    from ..graph import ir_of_graph
+
+    _write(ir_of_graph(graph_of(path, options), options.without)[options.emit], options)
+    return 0
+
+
+def _write(text: str | bytes, options: argparse.Namespace) -> None:
+    """Writes to -o's file, or to standard output."""
     if options.output is not None:
         out = Path(options.output)
         try:
@@ -154,7 +191,6 @@ def _run(options: argparse.Namespace) -> int:
         sys.stdout.buffer.write(text)
     else:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    return 0
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:  # pyright: ignore[reportPrivateUsage]
@@ -165,8 +201,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="a Python or .mlir file")
-    parser.add_argument("--emit", metavar="STAGE", required=True, choices=EMITTED, help=", ".join(EMITTED))
+    parser.add_argument("file", metavar="FILE", help="a Python, .mlir or .onnx file")
+    parser.add_argument(
+        "--emit", metavar="STAGE", choices=(*EMITTED, *MODEL_STAGES),
+        help=f"{', '.join(EMITTED)}; of a model {' or '.join(MODEL_STAGES)}",
+    )  # fmt: skip
     parser.add_argument(
         "-o", dest="output", metavar="OUT", help="the file to write to; standard output where it is left out"
     )
@@ -181,4 +220,5 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
     )
     parser.add_argument("--program", metavar="EXPRESSION", help="the pair (schedule, args) of a Python file")
     parser.add_argument("--name", help="the function's name")
+    add_model_options(parser)
     parser.set_defaults(run=_run)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from .bisect import ModelBisection, bisect_model
 from .builder import Graph, GraphBuilder, Value
-from .compile import PASSES, compile_graph
+from .compile import PASSES, STAGES, compile_graph, ir_of_graph
 from .groups import Group
 from .model import Model, Plan, PlannedBuffer
 from .types import TensorType
 
 __all__ = [
-    "PASSES", "Graph", "GraphBuilder", "Group", "Model", "ModelBisection", "Plan", "PlannedBuffer", "TensorType",
-    "Value", "bisect_model", "compile_graph",
+    "PASSES", "STAGES", "Graph", "GraphBuilder", "Group", "Model", "ModelBisection", "Plan", "PlannedBuffer",
+    "TensorType", "Value", "bisect_model", "compile_graph", "ir_of_graph",
 ]  # fmt: skip

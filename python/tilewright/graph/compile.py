@@ -16,10 +16,13 @@ from .groups import Group, constants_outside, read_groups
 from .model import Model, Plan, PlannedBuffer
 from .types import TensorType, from_ir
 
-__all__ = ["PASSES", "compile_graph"]
+__all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph"]
 
 PASSES = ("canonicalize", "cse", "fuse-operators", "plan-memory")
 """The passes on a graph, in their order. Each can be switched off."""
+
+STAGES = ("graph", "groups")
+"""The stages of a model: as it was imported, and its groups."""
 
 
 def compile_graph(graph: Graph, target: Target | str | None = None, without: Iterable[str] = ()) -> Model:
@@ -34,15 +37,26 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
     without
         The passes, of `PASSES`, that are left out. Without `fuse-operators` each operator is a group of its own.
     """
+    target = Target.of(target)
+    return _model(graph, target, ir_of_graph(graph, without))
+
+
+def ir_of_graph(graph: Graph, without: Iterable[str] = ()) -> dict[str, str]:
+    """Runs the passes on a graph, but those in `without`. Returns its IR by stage; no group is compiled.
+
+    >>> import tilewright as tw
+    >>> from tilewright.graph import GraphBuilder, TensorType
+    >>> with GraphBuilder("small", [("x", TensorType((3,), "float32"))]) as b:
+    ...     graph = b.finish([("y", b.op("relu", b.inputs["x"]))])
+    >>> "graph.group" in ir_of_graph(graph)["groups"]
+    True
+    """
     off = frozenset(without)
     unknown = sorted(off - set(PASSES))
     if unknown:
         raise ValueError(f"expected passes ({', '.join(PASSES)}) in without, got {', '.join(unknown)}")
-    target = Target.of(target)
-    module, name = graph.module, graph.name
-    with progress(f"optimising {name}"):
-        texts = _optimised(module, name, graph, off)
-    return _model(graph, target, texts)
+    with progress(f"optimising {graph.name}"):
+        return _optimised(graph.module, graph.name, graph, off)
 
 
 def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str]) -> dict[str, str]:

@@ -46,7 +46,6 @@ def export_model(
     on_cpu = model.target.kind == "cpu"
     tables = ModelTables(model, name)
     file = path.with_suffix(".safetensors")
-    weights = write_weights(tables.weights, file) if tables.weights else None
     with tempfile.TemporaryDirectory() as folder, progress(f"exporting {path.name}") as line:
         objects: list[Path] = []
         for number, function in enumerate(functions):
@@ -54,6 +53,7 @@ def export_model(
             objects.append(Path(folder) / f"{function.entry_name}.o")
             objects[-1].write_bytes(object_of(function, processors, architectures))
         line.show(len(functions), len(functions), "groups", "linking")
+        weights = write_weights(tables.weights, file) if tables.weights else None
         objects.append(Path(folder) / "model.o")
         mcpu_of_model = (processors or [PORTABLE])[:1] if on_cpu else [""]
         objects[-1].write_bytes(object_code(_module(tables, weights, file.name, on_cpu), mcpu_of_model, 2))

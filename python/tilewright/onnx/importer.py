@@ -50,7 +50,8 @@ def import_onnx(
         By input, its value, where shapes depend on it. The compiled model takes the input all the same, and is right
         for this value alone.
     dynamic_shapes
-        By input and dimension, a number in the place of a symbol of the model's, or a `te.var`.
+        By input and dimension, what the extent is: a number, a `te.var`, or a name, which makes it symbolic. A name
+        given twice is one extent.
 
     Raises
     ------
@@ -73,6 +74,7 @@ class _Import:
         self._model, self._constants, self._dynamic = model, constants, dynamic
         self._arrays = initializers_of(model, path)
         self._symbols: dict[str, Var] = {}
+        self._names: dict[str, Var] = {}
         self._stored: dict[str, str] = {}
 
     def graph(self) -> Graph:
@@ -129,14 +131,30 @@ class _Import:
             if info.name in self._constants:
                 return TensorType(np.asarray(self._constants[info.name]).shape, dtype)
             raise CompileError(f"input {info.name!r}: expected a shape, got none", stage="graph")
-        given = self._dynamic.get(info.name, {})
+        rank, given = len(tensor.shape.dim), self._dynamic.get(info.name, {})
+        for d in given:
+            if not isinstance(d, int) or not 0 <= d < rank:
+                raise ValueError(
+                    f"dynamic_shapes: input {info.name!r}: expected a dimension below {rank}, its rank, got {d!r}"
+                )
         extents = [
-            given[d] if d in given else self._extent(info.name, d, one) for d, one in enumerate(tensor.shape.dim)
+            self._given(info.name, d, given[d]) if d in given else self._extent(info.name, d, one)
+            for d, one in enumerate(tensor.shape.dim)
         ]
         for extent in extents:
             if isinstance(extent, Var):
                 self._symbols.setdefault(extent.name, extent)
         return TensorType(tuple(extents), dtype)
+
+    def _given(self, name: str, d: int, extent: Any) -> int | Var:
+        if isinstance(extent, str) and extent.isidentifier():
+            return self._names.setdefault(extent, te.var(extent, min=1))
+        if isinstance(extent, Var) or isinstance(extent, int) and not isinstance(extent, bool) and extent >= 0:
+            return extent
+        raise ValueError(
+            f"dynamic_shapes: input {name!r}, dimension {d}: expected a number of at least 0, a name or a te.var, got "
+            f"{extent!r}"
+        )
 
     def _extent(self, name: str, d: int, dim: Any) -> int | Var:
         if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0:
