@@ -98,6 +98,17 @@ def auto_schedule(
 (along='threads along the reduction', threads=128, rows=2, lanes=4)
     """
     where = Target.of(target)
+    if sizes is not None and database is None:
+        raise ValueError("expected sizes beside a database, got them alone")
+    if database is not None:
+        for recorded in _recorded(outputs, where, database, sizes or {}):
+            merged = {
+                stage: {**recorded.get(stage, {}), **(settings or {}).get(stage, {})}
+                for stage in {**recorded, **(settings or {})}
+            }
+            # Records may be of a space of the user's own, or of rules that have changed since.
+            with contextlib.suppress(ValueError):
+                return auto_schedule(outputs, target, settings=merged, rules=rules)
     s = create_schedule(outputs)  # type: ignore[arg-type]
     program = Program(s.outputs)
     gpu = where.device
@@ -110,12 +121,6 @@ def auto_schedule(
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))
     for stage in wanted:
         plan.of(stage)  # else there is no such stage
-    if database is not None:
-        given = [outputs] if isinstance(outputs, (Tensor, Operation)) else outputs
-        tensors = [t for one in given for t in ([one] if isinstance(one, Tensor) else one.results)]
-        plan = _with_records(plan, tensors, where, database, sizes or {})
-    elif sizes is not None:
-        raise ValueError("expected sizes beside a database, got them alone")
     if settings:
         others = {
             stage: {name: value for name, value in values.items() if name != "rule"}
@@ -130,23 +135,24 @@ def auto_schedule(
     return s
 
 
-def _with_records(
-    plan: Plan, outputs: Sequence[Tensor], target: Target, database: str | os.PathLike[str], sizes: Mapping[str, int]
-) -> Plan:
-    """The plan with the settings of the fastest record that has settings of its rules."""
+def _recorded(
+    outputs: Tensor | Operation | Sequence[Tensor | Operation],
+    target: Target,
+    database: str | os.PathLike[str],
+    sizes: Mapping[str, int],
+) -> list[dict[str, dict[str, Any]]]:
+    """The settings of the records of a program, the fastest first."""
     from ..tuning.journal import Journal
     from ..tuning.program import device_name, identify, in_order
     from ..tuning.rules import settings_of
 
     if not Path(database).is_file():
         raise ValueError(f"expected the file of a database, got {os.fspath(database)}")
-    _, _, key = identify(outputs, in_order(outputs), sizes)
+    given = [outputs] if isinstance(outputs, (Tensor, Operation)) else outputs
+    tensors = [tensor for one in given for tensor in ([one] if isinstance(one, Tensor) else one.results)]
+    _, _, key = identify(tensors, in_order(tensors), sizes)
     with Journal(database) as journal:
-        records = journal.ranked(key, device_name(target))
-    for record in records:
-        with contextlib.suppress(ValueError):  # of a space of the user's own, or of rules that have changed since
-            return plan.with_(settings_of(json.loads(record.choices), plan))
-    return plan
+        return [settings_of(json.loads(one.choices)) for one in journal.ranked(key, device_name(target))]
 
 
 def _decide(context: Context, rules: Sequence[Rule], group: Group, wanted: Mapping[str, Any]) -> tuple[Rule, Decision]:

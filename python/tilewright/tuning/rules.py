@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..errors import TilewrightError
 from ..te.tensor import Tensor
 from .program import in_order
 from .space import Choices, key_of
@@ -16,12 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleSpace", "settings_of"]
 
+_RULE = "rule"
+
 
 class RuleSpace:
-    """Every setting of every rule that scheduled a program, as one choice, ``"stage.setting"``.
+    """The rules that are for each kernel of a program, and every setting of them, as one choice: ``"stage.setting"``.
 
-    The search begins with what the rules chose. `args` are the arguments of the program; without them the inputs, then
-    the outputs.
+    ``"stage.rule"`` is the rule itself, where there are several. The search begins with what the rules chose. `args`
+    are the arguments of the program; without them the inputs, then the outputs.
 
     >>> import tilewright as tw
     >>> from tilewright import te
@@ -35,67 +39,105 @@ class RuleSpace:
     def __init__(self, outputs: Sequence[Tensor], target: Target, args: Sequence[Any] | None = None) -> None:
         self._outputs, self._target = tuple(outputs), target
         self._args = tuple(in_order(self._outputs) if args is None else args)
-        plan = self._schedule({}).plan
-        assert plan is not None
-        self._plan: Plan = plan
+        self._plans: dict[str, Plan] = {}
+        self._first = _point(self._plan({}))
 
     def _schedule(self, settings: Mapping[str, Mapping[str, Any]]) -> Any:
         from ..rules import auto_schedule
 
         return auto_schedule(self._outputs, self._target, settings=settings or None)
 
-    def _alternatives(self) -> dict[str, tuple[Any, ...]]:
-        """The values of each choice, the one that the rules chose first."""
-        return {
-            f"{decision.stages[0]}.{choice.name}": (
-                choice.value,
-                *(value for value in choice.alternatives if value != choice.value),
-            )
-            for decision in self._plan
-            for choice in decision.choices
-        }
+    def _plan(self, choices: Choices) -> Plan:
+        """What the rules that a point names choose themselves. Raises TilewrightError where they make no schedule."""
+        rules = {name: value for name, value in choices.items() if name.endswith(f".{_RULE}")}
+        key = key_of(rules)
+        if key not in self._plans:
+            self._plans[key] = self._schedule(settings_of(rules)).plan
+        return self._plans[key]
+
+    def _alternatives(self, choices: Choices) -> dict[str, tuple[Any, ...]]:
+        """The values of each choice beside the rules of a point, the one that the rules chose first."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for decision in self._plan(choices):
+            stage = decision.stages[0]
+            if len(decision.rules) > 1:
+                others = (rule for rule in decision.rules if rule != decision.rule)
+                found[f"{stage}.{_RULE}"] = (decision.rule, *others)
+            for choice in decision.choices:
+                others = (value for value in choice.alternatives if value != choice.value)
+                found[f"{stage}.{choice.name}"] = (choice.value, *others)
+        return found
+
+    def _with_rule(self, choices: Choices, name: str, rule: str) -> Choices:
+        """A point with another rule for one kernel, which chooses its settings; other kernels stay as they are."""
+        stage = name.rpartition(".")[0]
+        kept = {one: value for one, value in choices.items() if one.rpartition(".")[0] != stage}
+        return {**_point(self._plan({**kept, name: rule})), **kept}
+
+    def _other_rules(self, choices: Choices) -> Iterator[Choices]:
+        """The points with another rule for one kernel."""
+        for name, values in self._alternatives(choices).items():
+            if name.endswith(f".{_RULE}"):
+                for rule in values:
+                    if rule != choices[name]:
+                        with contextlib.suppress(TilewrightError):
+                            yield self._with_rule(choices, name, rule)
 
     def first(self) -> Choices:
-        return {name: values[0] for name, values in self._alternatives().items()}
+        return self._first
 
     def draft(self, count: int, rng: random.Random) -> list[Choices]:
-        """Points near the rules' own choice before those that are far from it."""
-        alternatives = {name: values for name, values in self._alternatives().items() if len(values) > 1}
-        first = self.first()
-        found: dict[str, Choices] = {}
-        for changes in range(1, len(alternatives) + 1):
+        """What other rules choose, then points near the rules' own choice before those that are far from it."""
+        bases = [self._first, *self._other_rules(self._first)]
+        found: dict[str, Choices] = {key_of(one): one for one in bases[1:]}
+        most = max(sum(len(values) > 1 for values in self._settings(base).values()) for base in bases)
+        for changes in range(1, most + 1):
             for _ in range(4 * count):
-                names = rng.sample(sorted(alternatives), changes)
-                point = {**first, **{name: rng.choice(alternatives[name][1:]) for name in names}}
-                found.setdefault(key_of(point), point)
-                if len(found) >= count * changes // len(alternatives):
+                # Every other point has the rules' own choice of rules.
+                base = self._first if rng.random() < 0.5 else rng.choice(bases)
+                several = {name: values for name, values in self._settings(base).items() if len(values) > 1}
+                names = rng.sample(sorted(several), min(changes, len(several)))
+                point = {**base, **{name: rng.choice(several[name][1:]) for name in names}}
+                if names:
+                    found.setdefault(key_of(point), point)
+                if len(found) >= count * changes // most:
                     break
         return list(found.values())[:count]
+
+    def _settings(self, choices: Choices) -> dict[str, tuple[Any, ...]]:
+        return {name: values for name, values in self._alternatives(choices).items() if not name.endswith(f".{_RULE}")}
 
     def neighbours(self, choices: Choices, rng: random.Random) -> list[Choices]:
         points: list[Choices] = [
             {**choices, name: value}
-            for name, values in self._alternatives().items()
+            for name, values in self._settings(choices).items()
             for value in values
             if _json(value) != _json(choices[name])
         ]
+        points.extend(self._other_rules(choices))
         rng.shuffle(points)
         return points
 
     def make(self, choices: Choices) -> tuple[Any, Sequence[Any]]:
-        return self._schedule(settings_of(choices, self._plan)), self._args
+        return self._schedule(settings_of(choices)), self._args
 
 
-def settings_of(choices: Choices, plan: Plan) -> dict[str, dict[str, Any]]:
-    """A point of the space as `settings` of `tw.auto_schedule`. Raises ValueError for what the plan does not have."""
+def _point(plan: Plan) -> Choices:
+    point: dict[str, Any] = {}
+    for decision in plan:
+        stage = decision.stages[0]
+        if len(decision.rules) > 1:
+            point[f"{stage}.{_RULE}"] = decision.rule
+        point.update({f"{stage}.{choice.name}": choice.value for choice in decision.choices})
+    return point
+
+
+def settings_of(choices: Choices) -> dict[str, dict[str, Any]]:
+    """A point of the space as `settings` of `tw.auto_schedule`."""
     settings: dict[str, dict[str, Any]] = {}
     for name, value in choices.items():
         stage, _, setting = name.rpartition(".")
-        # A record has lists where the rules have tuples.
-        known = next((one.alternatives for one in plan.of(stage).choices if one.name == setting), ())
-        same = [one for one in known if _json(one) == _json(value)]
-        settings.setdefault(stage, {})[setting] = same[0] if same else value
-    plan.with_(settings)
+        settings.setdefault(stage, {})[setting] = value
     return settings
 
 

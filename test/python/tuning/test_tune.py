@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import sqlite3
@@ -88,6 +89,20 @@ def test_what_the_rules_could_have_chosen_is_searched(tmp_path, engine):
     c = np.random.rand(96).astype("float32")
     result.build()(c, x, y)
     np.testing.assert_allclose(y, np.exp(x) / x.sum(1, keepdims=True) + c, rtol=1e-5)
+
+
+def test_another_rule_is_a_point_of_the_space_with_its_own_settings():
+    A, B = te.placeholder((64, 4096), name="A"), te.placeholder((4096, 64), name="B")
+    k = te.reduce_axis((0, 4096), name="k")
+    C = te.compute((64, 64), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    space = tw.tuning.RuleSpace([C], Target("cuda -device=H200"))
+    first, rng = space.first(), random.Random(0)
+    others = {point["C.rule"] for point in space.neighbours(first, rng)} - {first["C.rule"]}
+    assert others and others <= {point["C.rule"] for point in space.draft(32, rng)}
+    for point in [*space.draft(32, rng), *space.neighbours(first, rng)]:
+        plan = space.make(json.loads(key_of(point)))[0].plan
+        settings = {f"C.{name}": value for name, value in plan.of("C").settings.items()}
+        assert key_of({"C.rule": plan.of("C").rule, **settings}) == key_of(point)
 
 
 def rows(n: int | te.Var) -> list[te.Tensor]:
