@@ -260,12 +260,19 @@ bool KernelWriter::writeVectorOp(Operation *op) {
   return false;
 }
 
+static bool mayContract(Operation *op) {
+  auto math = dyn_cast<arith::ArithFastMathInterface>(op);
+  return math && arith::bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::contract);
+}
+
+/// The product that becomes one instruction with the sum or difference of it.
+static arith::MulFOp productIn(Operation *sum, unsigned operand) {
+  auto product = sum->getOperand(operand).getDefiningOp<arith::MulFOp>();
+  return product && mayContract(product) ? product : nullptr;
+}
+
 /// Sums that are rounded by themselves: nvcc would make one instruction of a product and a sum.
 std::optional<Expression> KernelWriter::roundedExpression(Operation *op) {
-  auto mayContract = [](Operation *of) {
-    auto math = dyn_cast<arith::ArithFastMathInterface>(of);
-    return math && arith::bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::contract);
-  };
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) || mayContract(op) ||
       !scalarOf(op->getResult(0).getType()).isF32())
     return std::nullopt;
@@ -279,6 +286,29 @@ std::optional<Expression> KernelWriter::roundedExpression(Operation *op) {
     return std::nullopt;
   StringRef function = isa<arith::AddFOp>(op) ? "__fadd_rn" : isa<arith::SubFOp>(op) ? "__fsub_rn" : "__fmul_rn";
   return Expression{(function + "(" + use(op->getOperand(0)) + ", " + use(op->getOperand(1)) + ")").str()};
+}
+
+/// Sums whose product nvcc would not choose as LLVM does: of two products it may round the other one, and a product by
+/// a constant it rounds where it moves the multiplication into a selection.
+std::optional<Expression> KernelWriter::fusedExpression(Operation *op) {
+  Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  if (!isa<arith::AddFOp, arith::SubFOp>(op) || !mayContract(op) || !(type.isF32() || type.isF64()))
+    return std::nullopt;
+  arith::MulFOp left = productIn(op, 0), right = productIn(op, 1);
+  bool areBoth = left && right;
+  // LLVM rounds the one that others use, too.
+  auto numUses = [](arith::MulFOp product) { return std::distance(product->use_begin(), product->use_end()); };
+  bool isLeft = areBoth ? numUses(left) <= numUses(right) : bool(left);
+  arith::MulFOp product = isLeft ? left : right;
+  auto isConstant = [](Value value) { return matchPattern(value, m_Constant()); };
+  if (!product || (!areBoth && !llvm::any_of(product->getOperands(), isConstant)))
+    return std::nullopt;
+  bool isDifference = isa<arith::SubFOp>(op);
+  Expression factor = expression(product.getLhs()), other = expression(op->getOperand(isLeft ? 1 : 0));
+  if (isDifference)
+    (isLeft ? other : factor) = prefix("-", isLeft ? other : factor);
+  return Expression{(type.isF32() ? "__fmaf_rn(" : "__fma_rn(") + factor.text + ", " + use(product.getRhs()) + ", " +
+                    other.text + ")"};
 }
 
 std::optional<Expression> KernelWriter::tileExpression(Operation *op) {
@@ -300,6 +330,8 @@ std::optional<Expression> KernelWriter::tileExpression(Operation *op) {
 std::optional<Expression> KernelWriter::ownExpression(Operation *op) {
   if (std::optional<Expression> rounded = roundedExpression(op))
     return rounded;
+  if (std::optional<Expression> fused = fusedExpression(op))
+    return fused;
   if (std::optional<Expression> made = tileExpression(op))
     return made;
   if (auto extract = dyn_cast<vector::ExtractOp>(op)) {

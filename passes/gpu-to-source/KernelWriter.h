@@ -70,6 +70,7 @@ private:
   void writeBuffers(tile::RingOp ring, mlir::Value slot, mlir::ValueRange buffers);
   std::optional<Expression> tileExpression(mlir::Operation *op);
   std::optional<Expression> roundedExpression(mlir::Operation *op);
+  std::optional<Expression> fusedExpression(mlir::Operation *op);
   Expression partOf(tile::PartOp part);
   std::string barrier(mlir::Value ring, llvm::StringRef kind, mlir::Value slot);
   std::string nameOfTensor(mlir::Value map);

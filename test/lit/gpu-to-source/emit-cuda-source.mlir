@@ -174,3 +174,28 @@ gpu.module @rounded {
     gpu.return
   }
 }
+
+// Of two products with `contract`, the one that becomes one instruction with the sum is said, as LLVM chooses it: the
+// first, or the one that nobody else reads. A product by a constant is said too; nvcc would move it into a selection.
+// CHECK: tilewright.cuda = "{{.*}}out[0LL] = __fmaf_rn(x, x, -(y * y));{{.*}}out[1LL] = __fmaf_rn(-x, 3.0f, y);{{.*}}out[2LL] = __fadd_rn(__fmaf_rn(y, y, v), v);
+gpu.module @fused {
+  gpu.func @k(%x: f32 {te.name = "x"}, %y: f32 {te.name = "y"}, %o: memref<3xf32> {te.name = "out"}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %three = arith.constant 3.0 : f32
+    %0 = arith.mulf %x, %x fastmath<contract> : f32
+    %1 = arith.mulf %y, %y fastmath<contract> : f32
+    %2 = arith.subf %0, %1 fastmath<contract> : f32
+    memref.store %2, %o[%c0] : memref<3xf32>
+    %3 = arith.mulf %x, %three fastmath<contract> : f32
+    %4 = arith.subf %y, %3 fastmath<contract> : f32
+    memref.store %4, %o[%c1] : memref<3xf32>
+    %5 = arith.mulf %x, %y fastmath<contract> : f32
+    %6 = arith.mulf %y, %y fastmath<contract> : f32
+    %7 = arith.addf %5, %6 fastmath<contract> : f32
+    %8 = arith.addf %7, %5 : f32
+    memref.store %8, %o[%c2] : memref<3xf32>
+    gpu.return
+  }
+}

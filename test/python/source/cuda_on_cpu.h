@@ -163,6 +163,9 @@ inline double rsqrt(double a) { return 1 / std::sqrt(a); }
 // g++ contracts nothing here.
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
+// The simulator rounds products, too.
+inline float __fmaf_rn(float a, float b, float c) { return a * b + c; }
+inline double __fma_rn(double a, double b, double c) { return a * b + c; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __int_as_float(int bits) {
   float number;

@@ -46,6 +46,19 @@ def test_instructions_are_those_of_the_kernel(name: str) -> None:
     assert ("serialized" in log) == ("attention" in name), log
 
 
+FUSED = re.compile(r"\b(?:fma\.rn\.f32|(?:add|sub)\.f32)\b")
+
+
+@pytest.mark.parametrize("name", ["attention", "causal attention"])
+def test_the_text_says_which_products_are_fused(name: str) -> None:
+    """What ptxas may fuse, or not, would give other bits: the mask of causal attention came between both."""
+    scheduled = KERNELS[name]()
+    kernel = emit_ptx(tw.lower(*scheduled, "kernel", stage="nvvm", target=TARGET))
+    source = cuda_source(tw.lower(*scheduled, "kernel", stage="gpu", target=TARGET))
+    _, printed, _ = compile_to_ptx(source)
+    assert Counter(FUSED.findall(printed)) == Counter(FUSED.findall(kernel)) == {"fma.rn.f32": 128}
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_each_instruction_of_the_kernel_is_there(name: str) -> None:
     kernel, printed, log = both(OTHERS[name]())
