@@ -26,6 +26,10 @@ std::optional<Element> tilewright::tile::findElement(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
+bool tilewright::tile::isTileElement(Type type) {
+  return isa<FloatTF32Type>(type) || (type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0);
+}
+
 llvm::StringRef tilewright::tile::getPTXName(Element element) {
   switch (element) {
   case Element::F16:

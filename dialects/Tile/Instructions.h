@@ -27,6 +27,8 @@ std::optional<Element> findElement(mlir::Type type);
 llvm::StringRef getPTXName(Element element);
 
 using tilewright::getElementBytes;
+/// Whether tiles may have elements of a type: numbers of whole bytes.
+bool isTileElement(mlir::Type type);
 
 inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
 /// wgmma (sm_90a): m64 nN kK with N a multiple of 8 up to 256; K is 32 bytes of the operands' elements.

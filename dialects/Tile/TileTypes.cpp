@@ -108,7 +108,7 @@ static LogicalResult verifySwizzle(EmitError emitError, int64_t swizzle) {
 }
 
 static LogicalResult verifyElement(EmitError emitError, Type element) {
-  if (isa<FloatTF32Type>(element) || (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0))
+  if (isTileElement(element))
     return success();
   return emitError() << "expected elements of whole bytes, got " << element;
 }

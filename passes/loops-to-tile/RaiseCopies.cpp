@@ -157,6 +157,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   if (copy.isDeferred && isLoad)
     return refuse() << "expected a result to be deferred, got a copy to shared memory";
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
+  if (!tile::isTileElement(type.getElementType()))
+    return refuse() << "expected elements of whole bytes, got " << type.getElementType();
   if (failed(checkStrides(copy.tensor, refuse)))
     return failure();
   auto inTensor = getLinearIndices(isLoad ? copy.load.getIndices() : store.getIndices());
@@ -264,8 +266,6 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse() << "expected a multiple of 8 rows, after which the swizzle is the same again, got " << copy.rows;
 
   int64_t bytes = tile::getElementBytes(type.getElementType());
-  if (bytes == 0)
-    return refuse() << "expected elements of whole bytes, got " << type.getElementType();
   if (type.getLayout().isIdentity() && getKnownDivisor(copy.tensor, rank - 1) * bytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
                     << " bytes, which the engine can step over, got " << describeRow(copy);

@@ -108,7 +108,8 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
     return raiseBlock(*loop.getBody(), nullptr);
   if (hasMatmul(statement)) {
     if (isMatmul(statement) && !around)
-      return matmulError() << "expected a loop around it that is a software_pipeline, which fetches the tiles";
+      return error("wgmma of stage '" + getAxisName(loop).stage + "'", loop.getLoc())
+             << "expected a loop around it that is a software_pipeline, which fetches the tiles";
     if (isMatmul(statement))
       return raiseMatmul(loop, {});
     if (!loop)

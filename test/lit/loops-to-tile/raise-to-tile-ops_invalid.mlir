@@ -345,3 +345,374 @@ func.func @sums_of_nothing(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
+
+// -----
+
+// A matmul after the loop that fetches the tiles of another.
+func.func @outside_of_the_pipeline() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    // expected-error @below {{wgmma of stage 'P': expected a loop around it that is a software_pipeline, which fetches the tiles}}
+    scf.for %m = %c0 to %c64 step %c1 {
+    } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+// Two matmuls, of which the second is outside of the loop that fetches the tiles.
+#shared = #gpu.address_space<workgroup>
+#private = #gpu.address_space<private>
+func.func @second_outside_of_the_pipeline(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      %sum = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #private>
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c64 step %c1 {
+          memref.store %zero, %sum[%i, %j] : memref<64x64xf32, #private>
+        }
+      }
+      scf.for %ko = %c0 to %c16 step %c1 {
+        %a = memref.alloc() {te.stage = "As"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %i = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
+            %x = memref.load %A[%row, %column] : memref<256x128xf16>
+            memref.store %x, %a[%k, %i] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
+          }
+        }
+        %c = memref.alloc() {te.stage = "Bs"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %j = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %x = memref.load %B[%row, %j] : memref<256x64xf16>
+            memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
+          }
+        }
+        scf.for %m = %c0 to %c64 step %c1 {
+          scf.for %n = %c0 to %c64 step %c1 {
+            scf.for %k = %c0 to %c16 step %c1 {
+              %old = memref.load %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+              %x = memref.load %a[%k, %m] {schedule.operand = #schedule.operand<a>} : memref<16x64xf16, #shared>
+              %y = memref.load %c[%k, %n] {schedule.operand = #schedule.operand<b>} : memref<16x64xf16, #shared>
+              %xe = arith.extf %x : f16 to f32
+              %ye = arith.extf %y : f16 to f32
+              %xy = arith.mulf %xe, %ye : f32
+              %new = arith.addf %old, %xy : f32
+              memref.store %new, %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+      // expected-error @below {{wgmma of stage 'P': expected a loop around it that is a software_pipeline, which fetches the tiles}}
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+// Indices of an accumulator that XOR makes.
+#shared = #gpu.address_space<workgroup>
+#private = #gpu.address_space<private>
+func.func @indices_of_an_accumulator(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      %sum = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #private>
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c64 step %c1 {
+          memref.store %zero, %sum[%i, %j] : memref<64x64xf32, #private>
+        }
+      }
+      scf.for %ko = %c0 to %c16 step %c1 {
+        %a = memref.alloc() {te.stage = "As"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %i = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
+            %x = memref.load %A[%row, %column] : memref<256x128xf16>
+            memref.store %x, %a[%k, %i] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
+          }
+        }
+        %c = memref.alloc() {te.stage = "Bs"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %j = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %x = memref.load %B[%row, %j] : memref<256x64xf16>
+            memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
+          }
+        }
+        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got indices that are no sums of multiples of loops}}
+        scf.for %m = %c0 to %c64 step %c1 {
+          scf.for %n = %c0 to %c64 step %c1 {
+            scf.for %k = %c0 to %c16 step %c1 {
+              %xored = arith.xori %m, %c1 : index
+              %old = memref.load %sum[%xored, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+              %x = memref.load %a[%k, %m] {schedule.operand = #schedule.operand<a>} : memref<16x64xf16, #shared>
+              %y = memref.load %c[%k, %n] {schedule.operand = #schedule.operand<b>} : memref<16x64xf16, #shared>
+              %xe = arith.extf %x : f16 to f32
+              %ye = arith.extf %y : f16 to f32
+              %xy = arith.mulf %xe, %ye : f32
+              %new = arith.addf %old, %xy : f32
+              memref.store %new, %sum[%xored, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+// Indices of an operand that XOR makes.
+#shared = #gpu.address_space<workgroup>
+#private = #gpu.address_space<private>
+func.func @indices_of_an_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      %sum = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #private>
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c64 step %c1 {
+          memref.store %zero, %sum[%i, %j] : memref<64x64xf32, #private>
+        }
+      }
+      scf.for %ko = %c0 to %c16 step %c1 {
+        %a = memref.alloc() {te.stage = "As"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %i = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
+            %x = memref.load %A[%row, %column] : memref<256x128xf16>
+            memref.store %x, %a[%k, %i] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
+          }
+        }
+        %c = memref.alloc() {te.stage = "Bs"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %j = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %x = memref.load %B[%row, %j] : memref<256x64xf16>
+            memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
+          }
+        }
+        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got indices that are no sums of multiples of loops}}
+        scf.for %m = %c0 to %c64 step %c1 {
+          scf.for %n = %c0 to %c64 step %c1 {
+            scf.for %k = %c0 to %c16 step %c1 {
+              %xored = arith.xori %m, %c1 : index
+              %old = memref.load %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+              %x = memref.load %a[%k, %xored] {schedule.operand = #schedule.operand<a>} : memref<16x64xf16, #shared>
+              %y = memref.load %c[%k, %n] {schedule.operand = #schedule.operand<b>} : memref<16x64xf16, #shared>
+              %xe = arith.extf %x : f16 to f32
+              %ye = arith.extf %y : f16 to f32
+              %xy = arith.mulf %xe, %ye : f32
+              %new = arith.addf %old, %xy : f32
+              memref.store %new, %sum[%m, %n] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #private>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+func.func @a_condition_in_the_pipeline(%is: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      scf.if %is {
+        // expected-error @below {{wgmma of stage 'P': expected nothing but loops of constant extents between it and the pipelined loop, got a condition}}
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      }
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @a_condition_in_an_unrolled_loop(%is: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      scf.for %l = %c0 to %c2 step %c1 {
+        scf.if %is {
+          // expected-error @below {{wgmma of stage 'P': expected nothing but loops of constant extents between it and the pipelined loop, got a condition}}
+          scf.for %m = %c0 to %c64 step %c1 {
+          } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+        }
+      }
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @another_stage_beside_the_matmul(%A: memref<8xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      scf.for %l = %c0 to %c2 step %c1 {
+        // expected-error @below {{software_pipeline: expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it}}
+        memref.store %x, %A[%l] : memref<8xf32>
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      }
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+// A buffer that is filled twice.
+#shared = #gpu.address_space<workgroup>
+func.func @filled_twice(%A: memref<64x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      %a = memref.alloc() {te.stage = "As"} : memref<64x64xf16, #shared>
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c64 step %c1 {
+          %x = memref.load %A[%i, %j] : memref<64x64xf16>
+          memref.store %x, %a[%i, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #shared>
+        }
+      }
+      // expected-error @below {{software_pipeline: expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it}}
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c64 step %c1 {
+          %x = memref.load %A[%i, %j] : memref<64x64xf16>
+          memref.store %x, %a[%i, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #shared>
+        }
+      }
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+#shared = #gpu.address_space<workgroup>
+func.func @bits(%A: memref<64x128xi1>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      %a = memref.alloc() {te.stage = "As"} : memref<64x128xi1, #shared>
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c128 step %c1 {
+          %x = memref.load %A[%i, %j] : memref<64x128xi1>
+          // expected-error @below {{copy_by: stage 'As': expected elements of whole bytes, got 'i1'}}
+          memref.store %x, %a[%i, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x128xi1, #shared>
+        }
+      }
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+#shared = #gpu.address_space<workgroup>
+func.func @six_dimensions(%A: memref<2x2x2x2x64x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      %a = memref.alloc() {te.stage = "As"} : memref<64x64xf16, #shared>
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c64 step %c1 {
+          %x = memref.load %A[%b, %b, %b, %k, %i, %j] : memref<2x2x2x2x64x64xf16>
+          // expected-error @below {{copy_by: stage 'As': expected at most 5 dimensions, got 6}}
+          memref.store %x, %a[%i, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #shared>
+        }
+      }
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+// The engine stores what is in shared memory without sums.
+#shared = #gpu.address_space<workgroup>
+func.func @a_copy_of_no_sums(%A: memref<64x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    %a = memref.alloc() {te.stage = "As"} : memref<64x64xf16, #shared>
+    scf.for %i = %c0 to %c64 step %c1 {
+      scf.for %j = %c0 to %c64 step %c1 {
+        %x = memref.load %a[%i, %j] : memref<64x64xf16, #shared>
+        memref.store %x, %A[%i, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16>
+      }
+    }
+    scf.for %k = %c0 to %c2 step %c1 {
+      // expected-error @below {{wgmma of stage 'P': expected a stage that reads the sums, got none in the kernel}}
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
