@@ -63,10 +63,9 @@ LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, b
   if (!instruction)
     return op->emitOpError("expected types that wgmma has an instruction for, got ")
            << element << " and " << b.getElementType() << " to " << result.getElementType();
-  if (a && !a.getSwizzle())
-    return op->emitOpError("expected operands with a swizzle, got ") << a;
-  if (!b.getSwizzle())
-    return op->emitOpError("expected operands with a swizzle, got ") << b;
+  for (BufferType operand : {a, b})
+    if (operand && !operand.getSwizzle())
+      return op->emitOpError("expected operands with a swizzle, got ") << operand;
   if ((mnMajorA || mnMajorB) && !instruction->takesMNMajor)
     return op->emitOpError(
                "expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")

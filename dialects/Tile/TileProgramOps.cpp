@@ -151,9 +151,6 @@ LogicalResult FillOp::verify() {
 
 LogicalResult MatmulOp::verify() {
   FragmentType result = getResult().getType();
-  if (getAccumulator().getType() != result)
-    return emitOpError("expected an accumulator of the result's type ")
-           << result << ", got " << getAccumulator().getType();
   int64_t widest = 0;
   for (int64_t columns : getWidths().value_or(ArrayRef<int64_t>()))
     widest = std::max(widest, columns);

@@ -233,10 +233,11 @@ LogicalResult Factoring::rewrite() {
 LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow) {
   if (failed(checkIsFree(op, dataflow)))
     return failure();
-  StringRef name = schedule::stageName(op.getOf());
-  te::ComputeOp stage = dataflow.getStage(name);
-  if (!stage)
-    return op.emitOpError() << "expected the name of a stage, got '" << name << "'";
+  FailureOr<te::ComputeOp> found = dataflow.findStage(op, op.getOf());
+  if (failed(found))
+    return failure();
+  te::ComputeOp stage = *found;
+  StringRef name = stage.getName();
   if (op.getFactorAxis() > stage.getNumSpatial())
     return op.emitOpError() << "expected a factor_axis from 0 to " << stage.getNumSpatial() << ", got "
                             << op.getFactorAxis();

@@ -179,9 +179,10 @@ te::ComputeOp Relayout::createCopy(te::ComputeOp cached) {
 LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow) {
   if (failed(checkIsFree(op, dataflow)))
     return failure();
-  te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getOf()));
-  if (!stage)
-    return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";
+  FailureOr<te::ComputeOp> found = dataflow.findStage(op, op.getOf());
+  if (failed(found))
+    return failure();
+  te::ComputeOp stage = *found;
   if (stage.getScan())
     return op.emitOpError() << "expected a stage whose elements can be kept elsewhere, got the scan '"
                             << stage.getName() << "', which reads its own";

@@ -17,6 +17,8 @@ public:
   explicit Dataflow(mlir::func::FuncOp function) : function(function) {}
 
   te::ComputeOp getStage(llvm::StringRef name);
+  /// The stage that `handle` of a primitive names; an error on `op` where there is none.
+  mlir::FailureOr<te::ComputeOp> findStage(mlir::Operation *op, mlir::Value handle);
   te::ExternOp getExtern(llvm::StringRef name);
   /// The tensor called `name`: what a stage computes, else an input.
   mlir::Value getTensor(llvm::StringRef name);

@@ -205,9 +205,7 @@ LogicalResult applyPadEinsum(schedule::PadEinsumOp op, Dataflow &dataflow) {
     if (dataflow.getTensor(name.getValue()))
       return op.emitOpError() << "expected names of their own, got '" << name.getValue()
                               << "', which another tensor has";
-  te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getOf()));
-  if (!stage)
-    return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";
-  return EinsumPadding(op, stage).apply();
+  FailureOr<te::ComputeOp> stage = dataflow.findStage(op, op.getOf());
+  return failed(stage) ? failure() : EinsumPadding(op, *stage).apply();
 }
 } // namespace tilewright

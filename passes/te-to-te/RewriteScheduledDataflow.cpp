@@ -29,6 +29,13 @@ te::ComputeOp Dataflow::getStage(StringRef name) {
   return nullptr;
 }
 
+FailureOr<te::ComputeOp> Dataflow::findStage(Operation *op, Value handle) {
+  StringRef name = schedule::stageName(handle);
+  if (te::ComputeOp stage = getStage(name))
+    return stage;
+  return op->emitOpError() << "expected the name of a stage, got '" << name << "'";
+}
+
 te::ExternOp Dataflow::getExtern(StringRef name) {
   for (auto op : function.getOps<te::ExternOp>())
     if (op.getName() == name)
@@ -110,14 +117,15 @@ static LogicalResult applyCacheRead(schedule::CacheReadOp op, Dataflow &dataflow
   SmallVector<te::ReadOp> reads;
   te::ComputeOp first;
   for (Value handle : op.getReaders()) {
-    te::ComputeOp reader = dataflow.getStage(schedule::stageName(handle));
-    if (!reader)
-      return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(handle) << "'";
-    SmallVector<te::ReadOp> found = getReads(reader, tensor);
-    if (found.empty())
+    FailureOr<te::ComputeOp> found = dataflow.findStage(op, handle);
+    if (failed(found))
+      return failure();
+    te::ComputeOp reader = *found;
+    SmallVector<te::ReadOp> readsOfTensor = getReads(reader, tensor);
+    if (readsOfTensor.empty())
       return op.emitOpError() << "expected readers of '" << op.getTensor() << "', got stage '" << reader.getName()
                               << "', which does not read it";
-    llvm::append_range(reads, found);
+    llvm::append_range(reads, readsOfTensor);
     if (!first || reader->isBeforeInBlock(first))
       first = reader;
   }
@@ -213,10 +221,11 @@ LogicalResult eraseHandle(Operation *handle, StringRef what) {
 }
 
 static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflow) {
-  StringRef name = schedule::stageName(op.getStage());
-  te::ComputeOp stage = dataflow.getStage(name);
-  if (!stage)
-    return op.emitOpError() << "expected the name of a stage, got '" << name << "'";
+  FailureOr<te::ComputeOp> found = dataflow.findStage(op, op.getStage());
+  if (failed(found))
+    return failure();
+  te::ComputeOp stage = *found;
+  StringRef name = stage.getName();
   if (stage.getNumReduce())
     return op.emitOpError() << "expected a stage without a reduction, got stage '" << name
                             << "': its reduction would be computed again at every read";
@@ -271,11 +280,11 @@ static std::string whyNotInto(te::ComputeOp stage, te::ComputeOp producer) {
 }
 
 static LogicalResult applyReverseInline(schedule::ReverseComputeInlineOp op, Dataflow &dataflow) {
-  te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getStage()));
-  te::ComputeOp producer = dataflow.getStage(schedule::stageName(op.getProducer()));
-  if (!stage || !producer)
-    return op.emitOpError() << "expected the name of a stage, got '"
-                            << schedule::stageName(stage ? op.getProducer() : op.getStage()) << "'";
+  FailureOr<te::ComputeOp> found = dataflow.findStage(op, op.getStage());
+  FailureOr<te::ComputeOp> read = dataflow.findStage(op, op.getProducer());
+  if (failed(found) || failed(read))
+    return failure();
+  te::ComputeOp stage = *found, producer = *read;
   if (std::string reason = whyNotInto(stage, producer); !reason.empty())
     return op.emitOpError() << "expected " << reason;
   for (Operation *user : llvm::make_early_inc_range(producer->getUsers()))

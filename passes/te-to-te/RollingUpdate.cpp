@@ -294,11 +294,11 @@ static void inlineReads(schedule::RollingUpdateOp op, te::ComputeOp stage, Dataf
 }
 
 LogicalResult applyRollingUpdate(schedule::RollingUpdateOp op, Dataflow &dataflow) {
-  te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getStage()));
-  te::ComputeOp followed = dataflow.getStage(schedule::stageName(op.getOf()));
-  if (!stage || !followed)
-    return op.emitOpError() << "expected the name of a stage, got '"
-                            << schedule::stageName(stage ? op.getOf() : op.getStage()) << "'";
+  FailureOr<te::ComputeOp> updated = dataflow.findStage(op, op.getStage());
+  FailureOr<te::ComputeOp> other = dataflow.findStage(op, op.getOf());
+  if (failed(updated) || failed(other))
+    return failure();
+  te::ComputeOp stage = *updated, followed = *other;
   // What has a pipelined loop over tiles of its own stays a stage: roll-reductions makes one of both loops.
   bool hasOwnLoop =
       llvm::any_of(op->getBlock()->getOps<schedule::SoftwarePipelineOp>(), [&](schedule::SoftwarePipelineOp pipeline) {
