@@ -161,3 +161,8 @@ gpu.module @product {
     gpu.return
   }
 }
+// -----
+gpu.module @number {
+  // expected-error@+1 {{expected arguments of types that CUDA C++ has}}
+  gpu.func @k(%x: i5) kernel { gpu.return }
+}

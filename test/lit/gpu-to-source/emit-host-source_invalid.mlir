@@ -59,3 +59,6 @@ func.func @dimension(%a: memref<4x4xf32> {te.name = "A", te.dtype = f32}, %b: me
   }
   return
 }
+// -----
+// expected-error@+1 {{expected numbers of types that C++ has on every machine, got float16}}
+func.func @half(%x: f16 {te.name = "x", te.dtype = f16}) { return }

@@ -211,3 +211,166 @@ schedule.of @f {
     func.func @body(%a: memref<4xf32>, %b: memref<4xf32>) { return }
   }
 }
+
+// -----
+
+func.func @f(%A: tensor<4xf32> {te.name = "A"}, %out: tensor<4xf32> {te.name = "B", te.output}) -> tensor<4xf32> {
+  %B = te.compute "B" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    // expected-note @below {{the stage computes this}}
+    %c = arith.constant 3.0 : f32
+    %b = arith.mulf %a, %c : f32
+    te.yield %b : f32
+  } : tensor<4xf32>
+  return %B : tensor<4xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  %io, %ii = schedule.split %i by 2
+  // expected-error @below {{tensorize of stage 'B' by 'twice': expected the constant 2.000000e+00 : f32, as the intrinsic describes, got 3.000000e+00 : f32}}
+  schedule.tensorize %ii by "twice" {
+    func.func @describe(%a: tensor<2xf32>, %b: tensor<2xf32> {te.output}) -> tensor<2xf32> {
+      %0 = te.compute "b" (%n: 2) {
+        %x = te.read %a[%n] : tensor<2xf32>
+        // expected-note @below {{the intrinsic computes this}}
+        %c = arith.constant 2.0 : f32
+        %y = arith.mulf %x, %c : f32
+        te.yield %y : f32
+      } : tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    func.func @body(%a: memref<2xf32>, %b: memref<2xf32>) { return }
+  }
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32> {te.name = "A"}, %out: tensor<4xf32> {te.name = "B", te.output}) -> tensor<4xf32> {
+  %B = te.compute "B" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    // expected-note @below {{the stage computes this}}
+    %b = arith.negf %a : f32
+    te.yield %b : f32
+  } : tensor<4xf32>
+  return %B : tensor<4xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  %io, %ii = schedule.split %i by 2
+  // expected-error @below {{tensorize of stage 'B' by 'copy': expected an element read, as the intrinsic describes, got 'arith.negf'}}
+  schedule.tensorize %ii by "copy" {
+    func.func @describe(%a: tensor<2xf32>, %b: tensor<2xf32> {te.output}) -> tensor<2xf32> {
+      // expected-note @below {{the intrinsic computes this}}
+      %0 = te.compute "b" (%n: 2) {
+        %x = te.read %a[%n] : tensor<2xf32>
+        te.yield %x : f32
+      } : tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    func.func @body(%a: memref<2xf32>, %b: memref<2xf32>) { return }
+  }
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32> {te.name = "A"}, %out: tensor<4xf32> {te.name = "B", te.output}) -> tensor<4xf32> {
+  // expected-note @below {{the stage computes this}}
+  %B = te.compute "B" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    %n = arith.index_cast %i : index to i32
+    %w = arith.sitofp %n : i32 to f32
+    %b = arith.mulf %a, %w : f32
+    te.yield %b : f32
+  } : tensor<4xf32>
+  return %B : tensor<4xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  %io, %ii = schedule.split %i by 2
+  // expected-error @below {{tensorize of stage 'B' by 'weighted': expected an index that is that of the tile, as the intrinsic describes, got one that depends on where the tile is}}
+  schedule.tensorize %ii by "weighted" {
+    func.func @describe(%a: tensor<2xf32>, %b: tensor<2xf32> {te.output}) -> tensor<2xf32> {
+      // expected-note @below {{the intrinsic computes this}}
+      %0 = te.compute "b" (%n: 2) {
+        %x = te.read %a[%n] : tensor<2xf32>
+        %m = arith.index_cast %n : index to i32
+        %w = arith.sitofp %m : i32 to f32
+        %y = arith.mulf %x, %w : f32
+        te.yield %y : f32
+      } : tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    func.func @body(%a: memref<2xf32>, %b: memref<2xf32>) { return }
+  }
+}
+
+// -----
+
+func.func @f(%A: tensor<4x2xf32> {te.name = "A"}, %out: tensor<4xf32> {te.name = "B", te.output}) -> tensor<4xf32> {
+  // expected-note @below {{the stage computes this}}
+  %B = te.compute "B" (%i: 4) reduce (%k: 2) {
+    %a = te.read %A[%i, %k] : tensor<4x2xf32>
+    te.yield %a : f32
+  } combine (%x: f32, %y: f32) identity [0.0 : f32] {
+    %z = arith.addf %y, %x : f32
+    te.yield %z : f32
+  } : tensor<4xf32>
+  return %B : tensor<4xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  %k = schedule.reduce_axes %B ["k"] : !schedule.axis
+  // expected-error @below {{tensorize of stage 'B' by 'sum': expected what is reduced so far, as the intrinsic describes, got an element read}}
+  schedule.tensorize %i by "sum" {
+    func.func @describe(%a: tensor<4x2xf32>, %b: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+      // expected-note @below {{the intrinsic computes this}}
+      %0 = te.compute "b" (%n: 4) reduce (%l: 2) {
+        %x = te.read %a[%n, %l] : tensor<4x2xf32>
+        te.yield %x : f32
+      } combine (%x: f32, %y: f32) identity [0.0 : f32] {
+        %z = arith.addf %x, %y : f32
+        te.yield %z : f32
+      } : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    func.func @body(%a: memref<4x2xf32>, %b: memref<4xf32>) { return }
+  }
+}
+
+// -----
+
+func.func @f(%A: tensor<4x8xf32> {te.name = "A"}, %out: tensor<4xf32> {te.name = "B", te.output}) -> tensor<4xf32> {
+  %B = te.compute "B" (%i: 4) reduce (%k: 8) {
+    %a = te.read %A[%i, %k] : tensor<4x8xf32>
+    te.yield %a : f32
+  } combine (%x: f32, %y: f32) identity [0.0 : f32] {
+    %z = arith.addf %x, %y : f32
+    te.yield %z : f32
+  } : tensor<4xf32>
+  return %B : tensor<4xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  %k = schedule.reduce_axes %B ["k"] : !schedule.axis
+  %ko, %ki = schedule.split %k by 2
+  schedule.bind %ko to <threadIdx.x>
+  // expected-error @below {{tensorize of stage 'B' by 'sum': expected a reduction by one thread, got axis 'k.outer' bound to threadIdx.x}}
+  schedule.tensorize %ki by "sum" {
+    func.func @describe(%a: tensor<4x2xf32>, %b: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+      %0 = te.compute "b" (%n: 4) reduce (%l: 2) {
+        %x = te.read %a[%n, %l] : tensor<4x2xf32>
+        te.yield %x : f32
+      } combine (%x: f32, %y: f32) identity [0.0 : f32] {
+        %z = arith.addf %x, %y : f32
+        te.yield %z : f32
+      } : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    func.func @body(%a: memref<4x2xf32>, %b: memref<4xf32>) { return }
+  }
+}

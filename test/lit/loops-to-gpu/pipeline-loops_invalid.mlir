@@ -59,3 +59,16 @@ func.func @symbolic(%A: memref<?xf32>, %B: memref<64xf32>, %n: index) {
   } {schedule.pipeline = #schedule.pipeline<stages = 2>}
   return
 }
+
+// -----
+
+func.func @fills_nothing(%A: memref<64xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{software_pipeline: expected a loop that fills shared buffers, got one that fills none}}
+  scf.for %k = %c0 to %c8 step %c1 {
+    memref.store %x, %A[%k] : memref<64xf32>
+  } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+  return
+}

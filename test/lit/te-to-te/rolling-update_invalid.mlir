@@ -241,3 +241,35 @@ schedule.of @spatial_axis {
   // expected-error @+1 {{expected a reduction axis, got the loop 'i'}}
   schedule.rolling_update %i of %M
 }
+
+// -----
+
+// An exponent in which values of M are chosen by branches.
+func.func @branches(%S: tensor<8x64xf32> {te.name = "S"}, %out: tensor<8xf32> {te.name = "L", te.output}) -> tensor<8xf32> {
+  %M = te.compute "M" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    te.yield %s : f32
+  } : tensor<8xf32>
+  %L = te.compute "L" (%i: 8) sum (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    %m = te.read %M[%i] : tensor<8xf32>
+    %zero = arith.constant 0.0 : f32
+    %above = arith.cmpf ogt, %m, %zero : f32
+    %x = scf.if %above -> f32 {
+      scf.yield %m : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %d = arith.subf %s, %x : f32
+    %e = math.exp %d : f32
+    te.yield %e : f32
+  } : tensor<8xf32>
+  return %L : tensor<8xf32>
+}
+schedule.of @branches {
+  %M = schedule.stage "M"
+  %L = schedule.stage "L"
+  %j = schedule.reduce_axes %L ["j"] : !schedule.axis
+  // expected-error @+1 {{expected terms without choices between operations, got scf.if in its way}}
+  schedule.rolling_update %j of %M
+}
