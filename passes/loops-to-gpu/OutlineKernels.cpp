@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -39,6 +40,16 @@ static SmallVector<Value> getFunctionArguments(gpu::LaunchOp launch, func::FuncO
   return used;
 }
 
+/// `name` in PTX's characters: the bytes of others become `$` and two hexadecimal digits. A name that Python takes has
+/// no `$`, so two names stay two.
+static std::string kernelSymbol(StringRef name) {
+  std::string symbol;
+  for (char c : name) {
+    symbol += llvm::isASCII(c) ? std::string(1, c) : "$" + llvm::utohexstr(static_cast<unsigned char>(c), true);
+  }
+  return symbol;
+}
+
 LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbols) {
   SmallVector<gpu::LaunchOp> launches;
   function.walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
@@ -64,7 +75,7 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
     if (failed(sinkOperationsIntoLaunchOp(launch, isCheap)))
       return failure();
     SmallVector<Value> operands = getFunctionArguments(launch, function);
-    std::string name = (function.getSymName() + "_kernel" + Twine(number)).str();
+    std::string name = (kernelSymbol(function.getSymName()) + "_kernel" + Twine(number)).str();
     gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
     kernels.getBody()->push_back(kernel);
     if (Attribute minBlocks = launch->getAttr(schedule::kMinBlocksAttr))

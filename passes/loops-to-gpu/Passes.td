@@ -230,8 +230,9 @@ def ConvertCopiesToAsync : Pass<"convert-copies-to-async", "mlir::func::FuncOp">
 def OutlineKernels : Pass<"outline-kernels", "mlir::ModuleOp"> {
   let summary = "Each launch of @f becomes a kernel in @f_kernels";
   let description = [{
-    Kernels are named `@f_kernel0`, `@f_kernel1`, ... in the order of their launches. They take the arguments of the
-    function that they use, in its order, then other values; constants and extents of tensors that they take are
+    Kernels are named `@f_kernel0`, `@f_kernel1`, ... in the order of their launches. PTX has ASCII alone: each other
+    byte of the name becomes `$` and two hexadecimal digits. They take the arguments of the function that they use, in
+    its order, then other values; constants and extents of tensors that they take are
     computed inside. Upstream's `gpu-kernel-outlining` makes a module a kernel, which then would be a cubin each.
 
     ```mlir

@@ -34,6 +34,11 @@ class PassContext:
         instruments: object = None,
         config: Mapping[str, Any] | None = None,
     ) -> None:
+        if config and "te.keep_schedule_record" in config:
+            raise ValueError(
+                f"expected no config in a PassContext, got {config!r}: every schedule keeps its record, and "
+                "Schedule.trace() shows it"
+            )
         for name, value in (
             ("required_pass", required_pass),
             ("disabled_pass", disabled_pass),

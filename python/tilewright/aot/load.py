@@ -76,7 +76,7 @@ def load_model(path: str | os.PathLike[str], name: str = "model") -> LoadedModel
     Raises
     ------
     ValueError
-        Where there is no such file, or the library has no such function.
+        Where there is no such file, it is no library that can be loaded, or it has no such function.
 
     >>> load_model("model.so")(x)                           # doctest: +SKIP
     """
@@ -85,4 +85,12 @@ def load_model(path: str | os.PathLike[str], name: str = "model") -> LoadedModel
     whole = Path(path).absolute()
     if not whole.is_file():
         raise ValueError(f"expected an exported model, got {str(path)!r}, which is no file")
-    return LoadedModel(tvm_ffi.load_module(str(whole)), name)
+    try:
+        module = tvm_ffi.load_module(str(whole))
+    except (RuntimeError, OSError) as error:
+        # tvm_ffi's text repeats the path and its own check before the loader's words.
+        reason = str(error).rpartition(f"{whole}: ")[2]
+        raise ValueError(
+            printable(f"expected an exported model, got {str(path)!r}, which cannot be loaded: {reason}")
+        ) from None
+    return LoadedModel(module, name)

@@ -11,12 +11,15 @@ from mlir.ir import Context, DialectRegistry, Location, Module
 
 from ..native.capsule import capsule_pointer
 from ..native.library import library
+from ..tvm_compat.lowered_module import add_methods
 from ..tvm_compat.missing_names import attribute_of
 from . import _graph_ops_gen as graph
 from . import _schedule_ops_gen as schedule
 from . import _te_ops_gen as te
 
 __all__ = ["Context", "Location", "Module", "context", "graph", "schedule", "te"]
+
+add_methods()
 
 # Where the bindings look for an op's class. Of a dialect without such a module they search the disk at each op.
 sys.modules["mlir.dialects.te"] = te

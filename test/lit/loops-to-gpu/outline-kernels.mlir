@@ -48,3 +48,18 @@ func.func @f(%A: memref<?xf32> {te.name = "A"}, %x: f32, %B: memref<?xf32> {te.n
 func.func @g() {
   return
 }
+
+// PTX has ASCII alone.
+// CHECK: gpu.module @"{{.*}}_kernels"
+// CHECK: gpu.func @caf$c3$a9_kernel0(
+// CHECK: gpu.launch_func {{.*}}::@caf$c3$a9_kernel0
+func.func @"café"(%A: memref<4xf32>) {
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %zero = arith.constant 0.0 : f32
+    memref.store %zero, %A[%bx] : memref<4xf32>
+    gpu.terminator
+  }
+  return
+}

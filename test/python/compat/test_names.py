@@ -159,6 +159,32 @@ def test_pass_context() -> None:
         "expected no config in a PassContext, got {'tir.disable_vectorize': True}: passes of one's own are asked of the "
         "build, tvm.build(..., after={stage: pass}), and Function.ir(stage) shows every stage"
     )
+    with pytest.raises(ValueError) as raised:
+        tvm.transform.PassContext(config={"te.keep_schedule_record": True})
+    assert str(raised.value) == (
+        "expected no config in a PassContext, got {'te.keep_schedule_record': True}: every schedule keeps its record, "
+        "and Schedule.trace() shows it"
+    )
+
+
+def test_lowered_module_is_read_as_tvm_reads_one(capsys: pytest.CaptureFixture[str]) -> None:
+    s, args = doubled()
+    module = tvm.lower(s, args, name="doubled")
+    assert module.astext() == module.script() == str(module)
+    module.show()
+    assert capsys.readouterr().out == f"{module}\n"
+    assert str(module["doubled"]).startswith("func.func @doubled(")
+    assert "doubled" in module and "main" not in module
+    with pytest.raises(KeyError) as raised:
+        module["main"]
+    assert raised.value.args == ("expected a function of the module (doubled), got 'main'",)
+    for name in ("functions", "get_global_var", "update"):
+        with pytest.raises(AttributeError) as missing:
+            getattr(module, name)
+        assert str(missing.value) == (
+            f"'Module' object has no attribute {name!r}: tvm.lower returns an MLIR module: use module['doubled'] or "
+            "module.body.operations for its functions, and str(module) for its text"
+        )
 
 
 def test_expressions_of_tir() -> None:

@@ -97,6 +97,14 @@ def test_the_loader_takes_arrays_and_names(net: torch.nn.Module, exported: Path)
     assert str(caught.value) == "expected an exported model, got 'nowhere/model.so', which is no file"
 
 
+def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "model.so"
+    path.write_text("weights")
+    with pytest.raises(ValueError) as caught:
+        tw.load_model(path)
+    assert str(caught.value) == (f"expected an exported model, got '{path}', which cannot be loaded: file too short")
+
+
 def test_many_threads_call_it(net: torch.nn.Module, exported: Path) -> None:
     function = tvm_ffi.load_module(str(exported)).model
 
