@@ -131,7 +131,7 @@ def ShareIterations : Pass<"share-iterations", "mlir::func::FuncOp"> {
   let description = [{
     Of a kernel with a linear order that has `stream_k`: each cluster first computes whole tiles, then its share of the
     iterations of the tiles that are left. Who is the last to have a part of a tile adds up all parts.
-    [Why](../rationale/tile.md#tiles-that-several-blocks-have-a-part-of).
+    [Why](../rationale/tile.md#stream-k-tiles-that-several-blocks-share).
 
     ```mlir
     %sum = scf.for %k = %c0 to %c64 step %c1 ...
