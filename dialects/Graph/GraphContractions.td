@@ -26,6 +26,22 @@ def Graph_DeformConvOp : Graph_PlainOp<"deform_conv", "convolution that reads at
                        DenseI64ArrayAttr:$dilations, I64Attr:$groups, I64Attr:$offset_groups);
 }
 
+def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask) v, of … x heads x rows x width each"> {
+  let description = [{
+    A mask of bools is true where a query sees a key, one of floats is added to the scaled scores. Query i sees the keys
+    from i + `offset` - `before` to i + `offset` + `behind`; -1 is for all keys on that side. A `softcap` c that is not
+    0 makes scores c tanh(score / c). `k` and `v` may have fewer heads than `q`. A query that sees no key gets zeros.
+
+    ```mlir
+    %y = graph.attention %q, %k, %v {scale = 0.125 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64}
+        : (tensor<8x16x64xf32>, tensor<2x16x64xf32>, tensor<2x16x64xf32>) -> tensor<8x16x64xf32>
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v, Optional<Graph_AnyTensor>:$mask,
+                       F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap);
+  let hasVerifier = 1;
+}
+
 class Graph_PoolOp<string mnemonic, string text> : Graph_PlainOp<mnemonic, text> {
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$before,
                        DenseI64ArrayAttr:$after, DenseI64ArrayAttr:$dilations);

@@ -174,6 +174,58 @@ LogicalResult MatmulOp::verify() {
   return success();
 }
 
+LogicalResult AttentionOp::verify() {
+  auto q = getTensorType(getQ()), k = getTensorType(getK()), v = getTensorType(getV());
+  if (q.getRank() < 2 || q.getRank() != k.getRank() || q.getRank() != v.getRank())
+    return emitOpError() << "expected q, k and v of one rank, 2 at least, got " << q << ", " << k << " and " << v;
+  if (q.getElementType() != k.getElementType() || q.getElementType() != v.getElementType())
+    return emitOpError() << "expected q, k and v of one element type, got " << q.getElementType() << ", "
+                         << k.getElementType() << " and " << v.getElementType();
+  int64_t row = q.getRank() - 2, column = row + 1;
+  auto differ = [](int64_t a, int64_t b) { return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b; };
+  if (differ(q.getDimSize(column), k.getDimSize(column)))
+    return emitOpError() << "expected q and k of one width, got " << q.getDimSize(column) << " and "
+                         << k.getDimSize(column);
+  if (differ(k.getDimSize(row), v.getDimSize(row)))
+    return emitOpError() << "expected as many keys as values, got " << k.getDimSize(row) << " and "
+                         << v.getDimSize(row);
+  return success();
+}
+
+/// Checks the operands of an operator of quantisation.
+static LogicalResult verifyQuantization(Operation *op, RankedTensorType x, RankedTensorType scale,
+                                        RankedTensorType zero, int64_t axis, int64_t block) {
+  bool isOneZero = zero.hasStaticShape() && zero.getNumElements() == 1;
+  if (!isOneZero && scale.getShape() != zero.getShape())
+    return op->emitOpError() << "expected a zero of one element or of the shape of scale, got " << scale << " and "
+                             << zero;
+  if (scale.hasStaticShape() && scale.getNumElements() == 1)
+    return success();
+  if (axis < 0 || axis >= x.getRank())
+    return op->emitOpError() << "expected an axis below " << x.getRank() << ", got " << axis;
+  if (scale.getRank() != (block ? x.getRank() : 1))
+    return op->emitOpError() << "expected scales of " << (block ? "the rank of x" : "one dimension") << ", got "
+                             << scale;
+  int64_t wanted = x.getDimSize(axis), got = scale.getDimSize(block ? axis : 0);
+  if (ShapedType::isDynamic(wanted) || ShapedType::isDynamic(got))
+    return success();
+  if (block)
+    wanted = (wanted + block - 1) / block;
+  if (got != wanted)
+    return op->emitOpError() << "expected " << wanted << " scales along axis " << axis << ", got " << got;
+  return success();
+}
+
+LogicalResult QuantizeOp::verify() {
+  return verifyQuantization(*this, getTensorType(getX()), getTensorType(getScale()), getTensorType(getZero()),
+                            getAxis(), getBlock());
+}
+
+LogicalResult DequantizeOp::verify() {
+  return verifyQuantization(*this, getTensorType(getX()), getTensorType(getScale()), getTensorType(getZero()),
+                            getAxis(), getBlock());
+}
+
 LogicalResult ConvOp::verify() {
   auto x = getTensorType(getX()), w = getTensorType(getW());
   if (x.getRank() != w.getRank() || x.getRank() < 3)

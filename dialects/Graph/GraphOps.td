@@ -6,6 +6,7 @@ include "dialects/Graph/GraphElementwise.td"
 include "dialects/Graph/GraphMovement.td"
 include "dialects/Graph/GraphReductions.td"
 include "dialects/Graph/GraphContractions.td"
+include "dialects/Graph/GraphQuantization.td"
 
 def Graph_GroupOp : Graph_Op<"group", [Pure, SingleBlock, NoRegionArguments]> {
   let summary = "operators that are computed together, as one program of tensor expressions";

@@ -71,6 +71,8 @@ std::string Fusion::getObstacle(Operation *producer, Operation *user) {
   const Definition *reader = getDefinition(user);
   if (!reader || !getDefinition(producer))
     return "nothing is known of " + name(reader ? producer : user);
+  if (isa<graph::AttentionOp>(producer) || isa<graph::AttentionOp>(user))
+    return "attention is a group of its own";
   if (producer->getNumResults() != 1)
     return name(producer) + " has several results";
   const Cluster &cluster = clusters[producer];

@@ -5,6 +5,53 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file. Before these run upstream's canonicalize and cse.
 
+def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
+  let summary = "Two matmuls around a softmax become graph.attention";
+  let description = [{
+    The scores may have factors, which are constants, and then a mask that is added. Each tensor on the way has one user;
+    operands have one element type, and leading extents that are not broadcast.
+
+    ```mlir
+    %t = graph.transpose %k {permutation = array<i64: 0, 2, 1>} : (tensor<2x7x8xf32>) -> tensor<2x8x7xf32>
+    %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+    %m = graph.mul %s, %factor : (tensor<2x5x7xf32>, tensor<f32>) -> tensor<2x5x7xf32>
+    %p = graph.softmax %m {axis = 2 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+    %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+    ```
+
+    becomes, where `%factor` is 0.5,
+
+    ```mlir
+    %y = graph.attention %q, %k, %v {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64}
+        : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+    ```
+  }];
+}
+
+def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
+  let summary = "Matmuls and convolutions of what was dequantised from 8 bits become those of integers";
+  let description = [{
+    The integers are accumulated in int32, and the sums are scaled. The first operand has one scale; the second has one,
+    or one for each column of the result or output channel. A zero that is not 0 is subtracted in int32 before. A
+    transpose of what was dequantised becomes one of the integers.
+
+    ```mlir
+    %a = graph.dequantize %x, %sx, %z {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<4x8xi8>, tensor<f32>, tensor<i8>) -> tensor<4x8xf32>
+    %b = graph.dequantize %w, %sw, %z {axis = 1 : i64, block = 0 : i64, to = "float32"} : (tensor<8x6xi8>, tensor<6xf32>, tensor<i8>) -> tensor<8x6xf32>
+    %y = graph.matmul %a, %b {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+    ```
+
+    becomes, where `%z` is 0,
+
+    ```mlir
+    %s = graph.matmul %x, %w {acc = "int32", to = "int32"} : (tensor<4x8xi8>, tensor<8x6xi8>) -> tensor<4x6xi32>
+    %c = graph.mul %sw, %sx : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+    %f = graph.cast %s {to = "float32", saturate = true} : (tensor<4x6xi32>) -> tensor<4x6xf32>
+    %y = graph.mul %f, %c : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+    ```
+  }];
+}
+
 def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
   let summary = "Operators become groups, each of which is computed as one program";
   let description = [{
@@ -15,7 +62,7 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
       group does no arithmetic but moves elements;
     - the group of the operator has a reduction, the user has none, and reads each element at its own place.
 
-    So a group has at most one operator that reduces, what comes before it element by element, and what comes after it.
+    `graph.attention` is a group of its own. So a group has at most one operator that reduces, what comes before it element by element, and what comes after it.
     `ends` says for each result of a group why nothing more is in it. A constant of one element is in each group that
     reads it.
 

@@ -45,9 +45,9 @@ class ModelBisection:
         if not self:
             return f"{self.name}: right"
         lines = [f"{self.name}: {self.difference or 'its outputs are right, a group is not'}"]
-        lines += [f"  without {name:<16} {difference or 'right'}" for name, difference in self.without]
+        lines += [f"  without {name:<17} {difference or 'right'}" for name, difference in self.without]
         if self.without:
-            lines.append(f"  without any pass{' ' * 8} {self.all_off or 'right'}")
+            lines.append(f"  without any pass{' ' * 9} {self.all_off or 'right'}")
         if self.group is not None:
             lines.append(f"  group {self.group}")
         elif self.all_off:
@@ -85,11 +85,13 @@ def bisect_model(
     twice: right
     >>> print(bisect_model(make, [x], [x * 3], "cpu"))
     twice: y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
-      without canonicalize     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
-      without cse              y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
-      without fuse-operators   y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
-      without plan-memory      y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
-      without any pass         y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without canonicalize      y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without cse               y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without raise-attention   y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without fuse-quantization y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without fuse-operators    y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without plan-memory       y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without any pass          y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       each group computes what its operators say: the importer, or an operator, says another thing
     """
 

@@ -18,7 +18,8 @@ from .types import TensorType, from_ir
 
 __all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph"]
 
-PASSES = ("canonicalize", "cse", "fuse-operators", "plan-memory")
+_SIMPLIFY = ("canonicalize", "cse", "raise-attention", "fuse-quantization")
+PASSES = (*_SIMPLIFY, "fuse-operators", "plan-memory")
 """The passes on a graph, in their order. Each can be switched off."""
 
 STAGES = ("graph", "groups")
@@ -63,7 +64,7 @@ def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str]) 
     """Runs the passes, but those in `off`, on a graph, which become groups. Returns its texts by stage."""
     texts: dict[str, str] = {}
     doing = f"optimising {name}"
-    simplify = [flag for flag in ("canonicalize", "cse") if flag not in off]
+    simplify = [flag for flag in _SIMPLIFY if flag not in off]
     if simplify:
         run_passes(module, f"builtin.module({','.join(simplify)})", doing, "graph")
     texts["graph"] = str(module)

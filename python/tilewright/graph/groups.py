@@ -18,6 +18,7 @@ from ..te.expr import Const, Expr, IterVar, Read, Select
 from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.walks import parts
+from .attention_groups import attention_schedule
 from .definitions import label_of, symbols_apart, tensors_of
 from .types import TensorType, from_ir
 
@@ -165,7 +166,10 @@ def _read_group(
     offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
     text.append(str([list(tensors).index(value) for value in yielded]))
     with at_source(Source(next(reversed(nodes), "group"), 0)):
-        schedule = _schedule(outputs, target)
+        schedule = None
+        if names == ["attention"]:
+            schedule, outputs = attention_schedule(list(inputs.values()), outputs, members[0], symbols, target)
+        schedule = schedule or _schedule(outputs, target)
     apart = symbols_apart([*inputs.values(), *outputs], members, symbols)
     return Group(
         ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(inputs), tuple(group.results),

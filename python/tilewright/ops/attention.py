@@ -12,10 +12,10 @@ from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.attention import attention as defined
+from ..schedules.attention_choice import tiles_for
 from ..schedules.online_softmax import attention_of
 from ..target import Target
 from ..te import strided
-from .attention_choice import tiles_for
 from .by_rules import FLOATS, by_rules, expect_floats, given
 from .layouts import strided_operator
 from .operator import Operand, Scheduled

@@ -12,7 +12,7 @@ from ..ops.attention import result_shape
 from ..ops.layouts import empty_like
 from ..ops.operator import Operand
 
-__all__ = ["DECOMPOSITIONS", "attention"]
+__all__ = ["attention"]
 
 _Window = tuple[int | None, int | None] | None
 
@@ -141,39 +141,3 @@ def attention(
     """
     before, behind = window or (None, None)
     return _op(q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset)
-
-
-def _of_aten(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None, is_causal: bool = False,
-    scale: float | None = None, enable_gqa: bool = False, before: int | None = None, behind: int | None = None,
-    softcap: float | None = None, offset: int = 0,
-) -> torch.Tensor:  # fmt: skip
-    """The operator by those of ATen, whose result lies in memory as the operator's."""
-    acc = torch.float32 if q.dtype in (torch.float16, torch.bfloat16) else q.dtype
-    out = _like(q, k, v)
-    if enable_gqa and q.dim() > 2:
-        k, v = (one.repeat_interleave(q.shape[-3] // one.shape[-3], -3) for one in (k, v))
-    scores = q.to(acc) @ k.to(acc).transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
-    if softcap is not None:
-        scores = torch.tanh(scores / softcap) * softcap
-    if mask is not None:
-        scores = torch.where(mask, scores, -torch.inf) if mask.dtype == torch.bool else scores + mask.to(acc)
-    behind = 0 if is_causal else behind
-    i = torch.arange(q.shape[-2], device=q.device)[:, None] + offset
-    j = torch.arange(k.shape[-2], device=q.device)
-    if behind is not None:
-        scores = torch.where(j <= i + behind, scores, -torch.inf)
-    if before is not None:
-        scores = torch.where(j >= i - before, scores, -torch.inf)
-    largest = scores.amax(-1, keepdim=True).clamp(min=torch.finfo(acc).min)
-    weights = torch.exp(scores - largest)
-    total = weights.sum(-1, keepdim=True)
-    values = weights.to(q.dtype).to(acc) @ v.to(acc)
-    made = torch.where(total == 0, 0, values / torch.where(total == 0, 1, total)).to(q.dtype)
-    order = sorted(range(out.dim()), key=lambda axis: -out.stride(axis))
-    back = [order.index(axis) for axis in range(out.dim())]
-    return made.permute(order).contiguous().permute(back)
-
-
-DECOMPOSITIONS = {torch.ops.tilewright.attention.default: _of_aten}
-"""What models that are compiled make of the operator. One for its gradients is not there: these are refused."""

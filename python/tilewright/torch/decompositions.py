@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch._decomp import decomposition_table
 
-from .attention import DECOMPOSITIONS
 from .call import CONVERTERS, refused
 
 __all__ = ["aten_decompositions", "decompositions"]
@@ -39,15 +38,14 @@ def _attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, dropout_p: float = 0.0, is_causal: bool = False, *,
     attn_mask: torch.Tensor | None = None, scale: float | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-    """PyTorch's decomposition, with a result that lies in memory as the operator's, which is as the query lies.
+    """This package's operator of attention, which the graph has, too; its result lies in memory as the query does.
 
     Views of the result were traced so.
 
-    The second result is the logarithm of the sum of each row's weights, where PyTorch's decomposition has the weights.
+    The second result, which training needs, is the logarithm of the sum of each row's weights.
     """
-    op = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
-    options: Any = {"attn_mask": attn_mask, "scale": scale}
-    output, _ = decomposition_table[op](query, key, value, dropout_p, is_causal, **options)
+    del dropout_p  # of this operator 0
+    output = torch.ops.tilewright.attention(query, key, value, attn_mask, is_causal, scale, True)
     wide = torch.promote_types(query.dtype, torch.float32)
     sums = _scores(query, key, is_causal, attn_mask, scale).to(wide).logsumexp(-1)
     return _lying_as(output, torch.empty_like(query)), sums
@@ -100,7 +98,7 @@ def aten_decompositions() -> dict[Any, Any]:
     }
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward
-    return {**table, **DECOMPOSITIONS}
+    return table
 
 
 def decompositions() -> Any:

@@ -238,3 +238,83 @@ func.func @empty_group(%x: tensor<4xf32>) {
   }) : () -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %k: tensor<2x5x8xf32>) {
+  // expected-error @+1 {{'graph.attention' op expected q, k and v of one rank, 2 at least, got 'tensor<5x8xf32>', 'tensor<2x5x8xf32>' and 'tensor<2x5x8xf32>'}}
+  %y = graph.attention %q, %k, %k {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %k: tensor<5x8xf16>) {
+  // expected-error @+1 {{'graph.attention' op expected q, k and v of one element type, got 'f32', 'f16' and 'f16'}}
+  %y = graph.attention %q, %k, %k {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<5x8xf32>, tensor<5x8xf16>, tensor<5x8xf16>) -> tensor<5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %k: tensor<5x4xf32>) {
+  // expected-error @+1 {{'graph.attention' op expected q and k of one width, got 8 and 4}}
+  %y = graph.attention %q, %k, %k {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<5x8xf32>, tensor<5x4xf32>, tensor<5x4xf32>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %v: tensor<6x8xf32>) {
+  // expected-error @+1 {{'graph.attention' op expected as many keys as values, got 5 and 6}}
+  %y = graph.attention %q, %q, %v {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<6x8xf32>) -> tensor<5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<4xf32>, %z: tensor<8xi8>) {
+  // expected-error @+1 {{'graph.quantize' op expected a zero of one element or of the shape of scale, got 'tensor<4xf32>' and 'tensor<8xi8>'}}
+  %y = graph.quantize %x, %s, %z {axis = 0 : i64, block = 0 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<4xf32>, tensor<8xi8>) -> tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<4xf32>, %z: tensor<i8>) {
+  // expected-error @+1 {{'graph.quantize' op expected an axis below 2, got 2}}
+  %y = graph.quantize %x, %s, %z {axis = 2 : i64, block = 0 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<4xf32>, tensor<i8>) -> tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<4x2xf32>, %z: tensor<i8>) {
+  // expected-error @+1 {{'graph.quantize' op expected scales of one dimension, got 'tensor<4x2xf32>'}}
+  %y = graph.quantize %x, %s, %z {axis = 0 : i64, block = 0 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<4x2xf32>, tensor<i8>) -> tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<4xf32>, %z: tensor<i8>) {
+  // expected-error @+1 {{'graph.quantize' op expected scales of the rank of x, got 'tensor<4xf32>'}}
+  %y = graph.quantize %x, %s, %z {axis = 0 : i64, block = 2 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<4xf32>, tensor<i8>) -> tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<4xf32>, %z: tensor<i8>) {
+  // expected-error @+1 {{'graph.quantize' op expected 8 scales along axis 1, got 4}}
+  %y = graph.quantize %x, %s, %z {axis = 1 : i64, block = 0 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<4xf32>, tensor<i8>) -> tensor<4x8xi8>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<4x4xf32>, %z: tensor<i8>) {
+  // expected-error @+1 {{'graph.quantize' op expected 2 scales along axis 1, got 4}}
+  %y = graph.quantize %x, %s, %z {axis = 1 : i64, block = 4 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<4x4xf32>, tensor<i8>) -> tensor<4x8xi8>
+  return
+}

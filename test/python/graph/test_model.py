@@ -108,7 +108,10 @@ def test_calls_that_do_not_fit(arrays, named, error, text):
 def test_errors_of_what_is_asked():
     with pytest.raises(ValueError) as caught:
         compile_graph(_layer(), "cpu", ["fuse"])
-    assert str(caught.value) == "expected passes (canonicalize, cse, fuse-operators, plan-memory) in without, got fuse"
+    assert str(caught.value) == (
+        "expected passes (canonicalize, cse, raise-attention, fuse-quantization, fuse-operators, plan-memory) in without, "
+        "got fuse"
+    )
     with pytest.raises(ValueError) as caught:
         compile_graph(_layer(), "cpu").ir("ptx")
     assert str(caught.value) == "expected a stage of a model (graph, groups), got 'ptx'"

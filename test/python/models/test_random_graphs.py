@@ -156,11 +156,13 @@ def test_bisecting_names_the_group_that_is_wrong(monkeypatch: pytest.MonkeyPatch
     assert found.passes == ("fuse-operators",)
     assert str(found).splitlines() == [
         "sum: y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
-        "  without canonicalize     y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
-        "  without cse              y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
-        "  without fuse-operators   right",
-        "  without plan-memory      y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
-        "  without any pass         right",
+        "  without canonicalize      y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
+        "  without cse               y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
+        "  without raise-attention   y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
+        "  without fuse-quantization y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
+        "  without fuse-operators    right",
+        "  without plan-memory       y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
+        "  without any pass          right",
         f"  group add_relu: WRONG, off by 0.5 ({__file__}:151 (graph.add), {__file__}:151 (graph.relu))",
     ]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from . import attention as attention
 from . import contractions as contractions
 from . import elementwise as elementwise
 from . import images as images
 from . import movement as movement
 from . import pooling as pooling
+from . import quantization as quantization
 from . import reductions as reductions
 from . import regions as regions
 from . import scatter as scatter

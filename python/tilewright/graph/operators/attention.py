@@ -10,7 +10,7 @@ import numpy as np
 from ... import te
 from ...schedules.scores import heads_of, of_head, score
 from ...te import Expr, Tensor
-from .common import accumulator, at
+from .common import OPERATORS, Operator, accumulator, at
 
 __all__ = ["attention"]
 
@@ -64,3 +64,17 @@ def attention(
         return te.select(total == none, none, W(*places) / total).astype(q.dtype)
 
     return te.compute(W.shape, element, name="O")
+
+
+def _of_graph(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float, before: int, behind: int, offset: int,
+    softcap: float,
+) -> Tensor:  # fmt: skip
+    """The operator of the graph dialect, whose attributes are numbers: -1 and 0 stand for what is not bounded."""
+    return attention(
+        q, k, v, mask, scale=scale, before=None if before < 0 else before, behind=None if behind < 0 else behind,
+        offset=offset, softcap=softcap or None,
+    )  # fmt: skip
+
+
+OPERATORS["attention"] = Operator("attention", _of_graph, ("scale", "before", "behind", "offset", "softcap"))

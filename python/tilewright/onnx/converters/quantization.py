@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ml_dtypes
+import numpy as np
 
 from ...graph import Value
 from ..dtypes import dtype_name
@@ -61,6 +62,30 @@ def _real(node: Node, x: Value) -> Value:
     return node.cast(x, "float32")
 
 
+def _zero(node: Node, scale: Value, dtype: str) -> Value:
+    """The zero point; where all of it is known to be 0, that is one number."""
+    if not node.has(2) or node.is_known(2) and not np.any(node.host(2).astype(np.float64)):
+        return node.reshape(node.constant(0, dtype), [1] * scale.rank)
+    return node.tensor(2)
+
+
+def _are_of_graph(node: Node, x: Value, integers: str) -> bool:
+    """Whether the graph has an operator for the node: of integers that te has, and scales along one axis."""
+    scale, block = node.type(1), node.attr("block_size", 0)
+    narrow = any(isinstance(node.tensor(i), Narrow) for i in (0, 2) if node.has(i))
+    if narrow or integers not in ("int8", "uint8", "int16", "uint16", "int32") or not x.rank:
+        return False
+    is_one = all(str(extent) == "1" for extent in scale.shape)
+    return is_one or scale.rank == 1 and not block or scale.rank == x.rank and block > 0
+
+
+def _axis_of(node: Node, x: Value, scale: Value) -> int:
+    """The axis, counted from 0; one scale has none."""
+    if all(str(extent) == "1" for extent in scale.shape):
+        return 0
+    return node.axis(node.attr("axis", 1), x.rank)
+
+
 @converter("QuantizeLinear")
 def _quantize(node: Node) -> Value:
     x, scale = node.tensor(0), node.tensor(1)
@@ -70,6 +95,9 @@ def _quantize(node: Node) -> Value:
         to = node.type(2).dtype
     elif node.attr("output_dtype", 0):
         to = dtype_name(node.attr("output_dtype"))
+    if _are_of_graph(node, x, to):
+        places = {"axis": _axis_of(node, x, scale), "block": block}
+        return node.op_("quantize", x, scale, _zero(node, scale, to), **places, to=to)
     precise = node.cast(x, "float32")
     zero = _spread(node, node.tensor(2), x, axis, block) if node.has(2) and "float" not in to else None
     return quantized(node, precise, _spread(node, node.cast(scale, "float32"), x, axis, block), zero, to)
@@ -80,6 +108,9 @@ def _dequantize(node: Node) -> Value:
     x, scale = node.tensor(0), node.tensor(1)
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
     to = dtype_name(node.attr("output_dtype")) if node.attr("output_dtype", 0) else scale.dtype
+    if _are_of_graph(node, x, x.dtype):
+        places = {"axis": _axis_of(node, x, scale), "block": block}
+        return node.op_("dequantize", x, scale, _zero(node, scale, x.dtype), **places, to=to)
     y = _real(node, x)
     if node.has(2):
         y = node.op_("sub", y, _real(node, _spread(node, node.tensor(2), x, axis, block)))

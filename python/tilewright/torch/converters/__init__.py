@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import attention as attention
 from . import backward as backward
 from . import contractions as contractions
 from . import creation as creation

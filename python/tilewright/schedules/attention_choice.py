@@ -5,13 +5,30 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ..devices import GPU
-from ..schedules.online_softmax import takes
-from .operator import Operand
+from .online_softmax import takes
 
-__all__ = ["tiles_for"]
+__all__ = ["Laid", "tiles_for"]
+
+
+class Laid(Protocol):
+    """An array as a schedule sees it: `strides` are in elements, None of a row-major one; `align` bytes divide its
+    address."""
+
+    @property
+    def shape(self) -> Sequence[int]: ...
+
+    @property
+    def dtype(self) -> str: ...
+
+    @property
+    def strides(self) -> Sequence[int] | None: ...
+
+    @property
+    def align(self) -> int: ...
+
 
 _TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
 _MOST_BLOCKS = 65535  # along the second and the third axis of a grid
@@ -34,13 +51,14 @@ def _is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
 
 
 def tiles_for(
-    q: Operand, k: Operand, v: Operand, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None
+    q: Laid, k: Laid, v: Laid, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
     Where there are few queries, the keys are split into `parts`, which a second kernel merges.
 
     >>> from tilewright.devices import current
+    >>> from tilewright.ops.operator import Operand
     >>> one = Operand((2, 16, 4096, 128), "bfloat16")
     >>> tiles_for(one, one, one, one.shape, None, current())
     {'tile': (128, 128)}

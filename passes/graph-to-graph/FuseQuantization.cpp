@@ -1,0 +1,168 @@
+//===- FuseQuantization.cpp - matmuls and convolutions of integers ---------===//
+#include "dialects/Graph/Graph.h"
+#include "passes/PassSupport.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_FUSEQUANTIZATION
+#include "passes/graph-to-graph/Passes.h.inc"
+
+namespace {
+
+RankedTensorType quantizedTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+RankedTensorType withElement(RankedTensorType type, Type element) {
+  return RankedTensorType::get(type.getShape(), element, type.getEncoding());
+}
+
+bool hasOneElement(Value value) {
+  auto type = quantizedTensorType(value);
+  return type.hasStaticShape() && type.getNumElements() == 1;
+}
+
+bool isZero(Value value) { return matchPattern(value, m_Zero()) || matchPattern(value, m_AnyZeroFloat()); }
+
+/// An operand that was dequantised from 8 bits, with one scale, or one for each place along `axis`.
+struct Quantized {
+  graph::DequantizeOp op;
+
+  static std::optional<Quantized> of(Value value, int64_t axis) {
+    auto op = value.getDefiningOp<graph::DequantizeOp>();
+    if (!op || op.getTo() != "float32" || op.getBlock() != 0)
+      return std::nullopt;
+    if (!quantizedTensorType(op.getX()).getElementType().isInteger(8))
+      return std::nullopt;
+    if (!hasOneElement(op.getScale()) && (axis < 0 || int64_t(op.getAxis()) != axis))
+      return std::nullopt;
+    return Quantized{op};
+  }
+};
+
+class Emitter {
+public:
+  Emitter(Location loc, PatternRewriter &rewriter) : loc(loc), rewriter(rewriter) {}
+
+  Value cast(Value value, Type element) {
+    if (quantizedTensorType(value).getElementType() == element)
+      return value;
+    return graph::CastOp::create(rewriter, loc, withElement(quantizedTensorType(value), element), value,
+                                 element.isF32() ? "float32" : "int32", true);
+  }
+
+  /// A scale or a zero as a tensor that is broadcast along dimension `axis` of tensors of `rank` dimensions.
+  Value spread(Value value, int64_t axis, int64_t rank) {
+    auto type = quantizedTensorType(value);
+    SmallVector<int64_t> shape;
+    if (!hasOneElement(value)) {
+      shape.assign(rank - axis, 1);
+      shape[0] = type.getDimSize(0);
+    }
+    if (type.getShape() == ArrayRef(shape))
+      return value;
+    SmallVector<Attribute> extents;
+    for (int64_t extent : shape)
+      extents.push_back(rewriter.getI64IntegerAttr(extent));
+    return graph::ReshapeOp::create(rewriter, loc, RankedTensorType::get(shape, type.getElementType()), value,
+                                    rewriter.getArrayAttr(extents));
+  }
+
+  /// The integers less their zero: as they are where it is 0.
+  Value shifted(Quantized from, int64_t axis) {
+    Value x = from.op.getX(), zero = from.op.getZero();
+    if (isZero(zero))
+      return x;
+    Type i32 = rewriter.getI32Type();
+    Value wide = cast(x, i32);
+    Value number = spread(cast(zero, i32), axis, quantizedTensorType(x).getRank());
+    return graph::SubOp::create(rewriter, loc, wide.getType(), wide, number);
+  }
+
+  /// The sums as floats: times the scale of one operand and that of the other, whose axis is `axis` of the result.
+  Value scaled(Value sums, Quantized a, Quantized b, int64_t axis) {
+    int64_t rank = quantizedTensorType(sums).getRank();
+    Value first = spread(a.op.getScale(), axis, rank), second = spread(b.op.getScale(), axis, rank);
+    Value both = graph::MulOp::create(rewriter, loc, second.getType(), second, first);
+    Value floats = cast(sums, rewriter.getF32Type());
+    return graph::MulOp::create(rewriter, loc, floats.getType(), floats, both);
+  }
+
+private:
+  Location loc;
+  PatternRewriter &rewriter;
+};
+
+bool areKnown(Quantized a, Quantized b) {
+  // Scales are reshaped, which needs their extents as numbers.
+  return quantizedTensorType(a.op.getScale()).hasStaticShape() && quantizedTensorType(b.op.getScale()).hasStaticShape();
+}
+
+struct MatmulOfIntegers : OpRewritePattern<graph::MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::MatmulOp op, PatternRewriter &rewriter) const override {
+    auto a = Quantized::of(op.getA(), -1);
+    auto b = Quantized::of(op.getB(), quantizedTensorType(op.getB()).getRank() - 1);
+    if (!a || !b || !areKnown(*a, *b) || op.getTo() != "float32")
+      return rewriter.notifyMatchFailure(op, "operands that are not both dequantised from 8 bits");
+    Emitter emitter(op.getLoc(), rewriter);
+    auto type = quantizedTensorType(op);
+    Value x = emitter.shifted(*a, 0);
+    Value w = emitter.shifted(*b, quantizedTensorType(op.getB()).getRank() - 1);
+    Value sums = graph::MatmulOp::create(rewriter, op.getLoc(), withElement(type, rewriter.getI32Type()), x, w, "int32",
+                                         "int32");
+    rewriter.replaceOp(op, emitter.scaled(sums, *a, *b, type.getRank() - 1));
+    return success();
+  }
+};
+
+struct ConvolutionOfIntegers : OpRewritePattern<graph::ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::ConvOp op, PatternRewriter &rewriter) const override {
+    auto x = Quantized::of(op.getX(), -1), w = Quantized::of(op.getW(), 0);
+    if (!x || !w || !areKnown(*x, *w) || op.getTo() != "float32")
+      return rewriter.notifyMatchFailure(op, "operands that are not both dequantised from 8 bits");
+    Emitter emitter(op.getLoc(), rewriter);
+    auto type = quantizedTensorType(op);
+    Value image = emitter.shifted(*x, 0), filters = emitter.shifted(*w, 0);
+    Value sums = graph::ConvOp::create(rewriter, op.getLoc(), withElement(type, rewriter.getI32Type()), image, filters,
+                                       op.getStrides(), op.getBefore(), op.getAfter(), op.getDilations(),
+                                       op.getGroups(), "int32", "int32");
+    rewriter.replaceOp(op, emitter.scaled(sums, *x, *w, 1));
+    return success();
+  }
+};
+
+/// Of what was dequantised, a transpose is one of the integers.
+struct TransposeOfIntegers : OpRewritePattern<graph::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(graph::TransposeOp op, PatternRewriter &rewriter) const override {
+    auto from = op.getX().getDefiningOp<graph::DequantizeOp>();
+    if (!from || !from->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "nothing dequantised that it alone reads");
+    bool isOne = hasOneElement(from.getScale());
+    if (!isOne && (from.getBlock() || quantizedTensorType(from.getScale()).getRank() != 1))
+      return rewriter.notifyMatchFailure(op, "scales of blocks");
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    int64_t axis = isOne ? 0 : llvm::find(permutation, int64_t(from.getAxis())) - permutation.begin();
+    auto type = withElement(quantizedTensorType(op), quantizedTensorType(from.getX()).getElementType());
+    Value moved = graph::TransposeOp::create(rewriter, op.getLoc(), type, from.getX(), permutation);
+    rewriter.replaceOpWithNewOp<graph::DequantizeOp>(op, op.getType(), moved, from.getScale(), from.getZero(), axis, 0,
+                                                     from.getTo());
+    return success();
+  }
+};
+
+struct FuseQuantization : impl::FuseQuantizationBase<FuseQuantization> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<MatmulOfIntegers, ConvolutionOfIntegers, TransposeOfIntegers>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tilewright

@@ -1,0 +1,50 @@
+"""Quantisation: floats as integers with a scale and a zero, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+
+from ... import te
+from ...te import Expr, Tensor
+from .common import is_one, operator
+
+__all__ = ["dequantize", "quantize"]
+
+
+def _for_each(x: Tensor, given: Tensor, axis: int, block: int, place: Any) -> Expr:
+    """The element of a scale or a zero that is for a place of `x`."""
+    if all(map(is_one, given.shape)):
+        return given(*[0] * given.ndim)
+    if given.ndim == 1 and not block:
+        return given(place[axis])
+    return given(*[
+        te.floordiv(index, block) if d == axis and block else 0 if is_one(given.shape[d]) else index
+        for d, index in enumerate(place)
+    ])  # fmt: skip
+
+
+@operator
+def quantize(x: Tensor, scale: Tensor, zero: Tensor, *, axis: int, block: int, to: str) -> Tensor:
+    """round(x / scale) + zero, saturated, as integers of type `to`."""
+    limits = ml_dtypes.iinfo(to)
+
+    def value(*i: Any) -> Expr:
+        real = te.nearbyint(x(*i).astype("float32") / _for_each(x, scale, axis, block, i).astype("float32"))
+        whole = real + _for_each(x, zero, axis, block, i).astype("float32")
+        low, high = (te.const(float(int(one)), "float32") for one in (limits.min, limits.max))
+        return te.min(te.max(whole, low), high).astype(to)
+
+    return te.compute(x.shape, value, name="quantize")
+
+
+@operator
+def dequantize(x: Tensor, scale: Tensor, zero: Tensor, *, axis: int, block: int, to: str) -> Tensor:
+    """(x - zero) * scale, of integers, as floats of type `to`."""
+
+    def value(*i: Any) -> Expr:
+        real = x(*i).astype("float32") - _for_each(x, zero, axis, block, i).astype("float32")
+        return (real * _for_each(x, scale, axis, block, i).astype("float32")).astype(to)
+
+    return te.compute(x.shape, value, name="dequantize")

@@ -1,0 +1,61 @@
+// RUN: tilewright-opt %s -raise-attention | FileCheck %s
+
+// Keys that were transposed before are read as they are. Factors and a mask are the operator's.
+// CHECK-LABEL: func.func @masked
+// CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2, %arg3 {before = -1 : i64, behind = -1 : i64, offset = 0 : i64, scale = 5.000000e-01 : f64, softcap = 0.000000e+00 : f64} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<5x7xf32>) -> tensor<2x5x8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @masked(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x8xf32>, %mask: tensor<5x7xf32>) -> tensor<2x5x8xf32> {
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %t = graph.transpose %k {permutation = array<i64: 0, 2, 1>} : (tensor<2x7x8xf32>) -> tensor<2x8x7xf32>
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+  %f = graph.mul %half, %s : (tensor<f32>, tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %m = graph.add %mask, %f : (tensor<5x7xf32>, tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %p = graph.softmax %m {axis = 2 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// A transpose that swaps more becomes one that swaps less; a symbolic extent keeps its name.
+// CHECK-LABEL: func.func @symbolic
+// CHECK: %[[K:.*]] = graph.transpose %arg1 {permutation = array<i64: 1, 0, 2>} : (tensor<?x2x8xf32, #graph.extents<"n", "", "">>) -> tensor<2x?x8xf32, #graph.extents<"", "n", "">>
+// CHECK: graph.attention %arg0, %[[K]], %arg2 {{.*}}scale = 2.500000e-01
+func.func @symbolic(%q: tensor<2x5x8xf32>, %k: tensor<?x2x8xf32, #graph.extents<"n", "", "">>, %v: tensor<2x?x8xf32, #graph.extents<"", "n", "">>) -> tensor<2x5x8xf32> {
+  %four = graph.constant dense<4.0> : tensor<f32>
+  %t = graph.transpose %k {permutation = array<i64: 1, 2, 0>} : (tensor<?x2x8xf32, #graph.extents<"n", "", "">>) -> tensor<2x8x?xf32, #graph.extents<"", "", "n">>
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x?xf32, #graph.extents<"", "", "n">>) -> tensor<2x5x?xf32, #graph.extents<"", "", "n">>
+  %f = graph.div %s, %four : (tensor<2x5x?xf32, #graph.extents<"", "", "n">>, tensor<f32>) -> tensor<2x5x?xf32, #graph.extents<"", "", "n">>
+  %p = graph.softmax %f {axis = 2 : i64} : (tensor<2x5x?xf32, #graph.extents<"", "", "n">>) -> tensor<2x5x?xf32, #graph.extents<"", "", "n">>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x?xf32, #graph.extents<"", "", "n">>, tensor<2x?x8xf32, #graph.extents<"", "n", "">>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// What else is read stays: here the weights of the softmax, and a factor that comes after the mask.
+// CHECK-LABEL: func.func @read_twice
+// CHECK-NOT: graph.attention
+func.func @read_twice(%q: tensor<2x5x8xf32>, %t: tensor<2x8x7xf32>, %v: tensor<2x7x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5x7xf32>) {
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y, %p : tensor<2x5x8xf32>, tensor<2x5x7xf32>
+}
+
+// CHECK-LABEL: func.func @factor_after_mask
+// CHECK-NOT: graph.attention
+func.func @factor_after_mask(%q: tensor<2x5x8xf32>, %t: tensor<2x8x7xf32>, %v: tensor<2x7x8xf32>, %mask: tensor<5x7xf32>) -> tensor<2x5x8xf32> {
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+  %m = graph.add %s, %mask : (tensor<2x5x7xf32>, tensor<5x7xf32>) -> tensor<2x5x7xf32>
+  %f = graph.mul %m, %half : (tensor<2x5x7xf32>, tensor<f32>) -> tensor<2x5x7xf32>
+  %p = graph.softmax %f {axis = 2 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// CHECK-LABEL: func.func @along_rows
+// CHECK-NOT: graph.attention
+func.func @along_rows(%q: tensor<2x5x8xf32>, %t: tensor<2x8x7xf32>, %v: tensor<2x7x8xf32>) -> tensor<2x5x8xf32> {
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+  %p = graph.softmax %s {axis = 1 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
