@@ -62,3 +62,13 @@ func.func @dimension(%a: memref<4x4xf32> {te.name = "A", te.dtype = f32}, %b: me
 // -----
 // expected-error@+1 {{expected numbers of types that C++ has on every machine, got float16}}
 func.func @half(%x: f16 {te.name = "x", te.dtype = f16}) { return }
+// -----
+// expected-error@+1 {{expected arguments that every call gives, got A, which is optional}}
+func.func @optional(%a: memref<4xf32> {te.name = "A", te.optional}) { return }
+// -----
+module attributes {gpu.container_module} {
+  // expected-error @below {{expected row-major arguments, got A, which has strides}}
+  func.func @f(%arg0: memref<4x8xf32, strided<[16, 1]>> {te.name = "A", te.strides = array<i64: 16, 1>}) {
+    return
+  }
+}

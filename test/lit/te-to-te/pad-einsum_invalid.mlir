@@ -123,3 +123,52 @@ schedule.of @f {
   // expected-error @below {{'schedule.pad_einsum' op stage 'C': expected a sum of products, got no reduction}}
   %0, %1 = schedule.pad_einsum %C by [4] as ["A.pad", "C.pad"] : !schedule.stage, !schedule.stage
 }
+
+// -----
+
+func.func @main(%arg0: tensor<61x50xf32> {te.name = "A"}) -> tensor<4xf32> {
+  %F = te.compute "F" (%i: 4) sum (%k: 50) {
+    %0 = te.read %arg0[%i, %k] : tensor<61x50xf32>
+    %cst = arith.constant 1.000000e+00 : f32
+    %1 = arith.addf %0, %cst : f32
+    te.yield %1 : f32
+  } : tensor<4xf32>
+  return %F : tensor<4xf32>
+}
+schedule.of @main {
+  %F = schedule.stage "F"
+  // expected-error @below {{'schedule.pad_einsum' op stage 'F': expected a sum of products of elements, got 'arith.addf'}}
+  %A_pad, %F_pad = schedule.pad_einsum %F by [16, 8] as ["A.pad", "F.pad"] : !schedule.stage, !schedule.stage
+}
+
+// -----
+
+func.func @main(%arg0: tensor<4xf32> {te.name = "x"}, %arg1: tensor<4x5xf32> {te.name = "A"}) -> tensor<4xf32> {
+  %C = te.compute "C" (%i: 4) sum (%k: 5) {
+    %0 = te.read %arg0[%i] : tensor<4xf32>
+    %1 = te.read %arg1[%i, %k] : tensor<4x5xf32>
+    %2 = arith.mulf %0, %1 : f32
+    te.yield %2 : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+schedule.of @main {
+  %C = schedule.stage "C"
+  // expected-error @below {{'schedule.pad_einsum' op stage 'C': expected all that is multiplied to have the reduction axis 'k', which grows from 5 to 8, got a factor without}}
+  %x_pad, %A_pad, %C_pad = schedule.pad_einsum %C by [1, 4] as ["x.pad", "A.pad", "C.pad"] : !schedule.stage, !schedule.stage, !schedule.stage
+}
+
+// -----
+
+func.func @main(%arg0: tensor<61x50xf32> {te.name = "A"}) -> tensor<4xf32> {
+  %F = te.compute "F" (%i: 4) max (%k: 50) {
+    %0 = te.read %arg0[%i, %k] : tensor<61x50xf32>
+    te.yield %0 : f32
+  } : tensor<4xf32>
+  return %F : tensor<4xf32>
+}
+schedule.of @main {
+  %F = schedule.stage "F"
+  // expected-error @below {{'schedule.pad_einsum' op stage 'F': expected a sum of products, got another reduction}}
+  %A_pad, %F_pad = schedule.pad_einsum %F by [16, 8] as ["A.pad", "F.pad"] : !schedule.stage, !schedule.stage
+}

@@ -1,0 +1,286 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(raise-to-tile-ops{arch=sm_90a}))' --split-input-file --verify-diagnostics
+
+#map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128xf16> {te.name = "B"}, %arg2: memref<128x64xf32> {te.name = "C", te.output}) {
+  %c64 = arith.constant 64 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %arg3 = %c0 to %c128 step %c1 {
+    %alloc = memref.alloc() {te.stage = "C.shared"} : memref<128x64xf32, #gpu.address_space<workgroup>>
+    scf.for %arg5 = %c0 to %c2 step %c1 {
+      %alloca = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #gpu.address_space<private>>
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          %cst = arith.constant 0.000000e+00 : f32
+          memref.store %cst, %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
+        }
+      }
+      scf.for %arg6 = %c0 to %c2 step %c1 {
+        %alloc_0 = memref.alloc() {te.stage = "A.shared"} : memref<128x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg7 = %c0 to %c128 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg6, %arg8)
+            %1 = memref.load %arg0[%arg7, %0] : memref<128x128xf16>
+            memref.store %1, %alloc_0[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        %alloc_1 = memref.alloc() {te.stage = "B.shared"} : memref<64x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg6, %arg8)
+            %1 = memref.load %arg1[%arg7, %0] : memref<64x128xf16>
+            memref.store %1, %alloc_1[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            scf.for %arg9 = %c0 to %c64 step %c1 {
+              %0 = memref.load %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+              %1 = affine.apply #map1(%arg7, %arg5)
+              %2 = memref.load %alloc_0[%1, %arg9] {schedule.operand = #schedule.operand<a>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+              %3 = arith.extf %2 : f16 to f32
+              %4 = memref.load %alloc_1[%arg8, %arg9] {schedule.operand = #schedule.operand<b>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+              %5 = arith.extf %4 : f16 to f32
+              %6 = arith.mulf %3, %5 : f32
+              %7 = arith.addf %0, %6 : f32
+              memref.store %7, %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          %0 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
+          %1 = affine.apply #map(%arg5, %arg6)
+          memref.store %0, %alloc[%1, %arg7] : memref<128x64xf32, #gpu.address_space<workgroup>>
+        }
+      }
+    } {schedule.bind = #schedule.thread<threadIdx.y>}
+    scf.for %arg5 = %c0 to %c128 step %c1 {
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        %0 = memref.load %alloc[%arg5, %arg6] : memref<128x64xf32, #gpu.address_space<workgroup>>
+        // expected-error @below {{copy_by: expected a kernel whose blocks go through several tiles for a deferred result, which is stored behind the next tile's products: use s[...].persistent of the kernel's stage}}
+        memref.store %0, %arg2[%arg5, %arg6] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, deferred = true>} : memref<128x64xf32>
+      }
+    }
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+#map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128xf16> {te.name = "B"}, %arg2: memref<128x64xf32> {te.name = "C", te.output}) {
+  %c64 = arith.constant 64 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %arg3 = %c0 to %c128 step %c1 {
+    %alloc = memref.alloc() {te.stage = "C.shared"} : memref<128x64xf32, #gpu.address_space<workgroup>>
+    scf.for %arg5 = %c0 to %c2 step %c1 {
+      %alloca = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #gpu.address_space<private>>
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          %cst = arith.constant 0.000000e+00 : f32
+          memref.store %cst, %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
+        }
+      }
+      scf.for %arg6 = %c0 to %c2 step %c1 {
+        %alloc_0 = memref.alloc() {te.stage = "A.shared"} : memref<128x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg7 = %c0 to %c128 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg6, %arg8)
+            %1 = memref.load %arg0[%arg7, %0] : memref<128x128xf16>
+            memref.store %1, %alloc_0[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        %alloc_1 = memref.alloc() {te.stage = "B.shared"} : memref<64x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg6, %arg8)
+            %1 = memref.load %arg1[%arg7, %0] : memref<64x128xf16>
+            memref.store %1, %alloc_1[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            scf.for %arg9 = %c0 to %c64 step %c1 {
+              %0 = memref.load %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+              %1 = affine.apply #map1(%arg7, %arg5)
+              %2 = memref.load %alloc_0[%1, %arg9] {schedule.operand = #schedule.operand<a>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+              %3 = arith.extf %2 : f16 to f32
+              %4 = memref.load %alloc_1[%arg8, %arg9] {schedule.operand = #schedule.operand<b>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+              %5 = arith.extf %4 : f16 to f32
+              %6 = arith.mulf %3, %5 : f32
+              %7 = arith.addf %0, %6 : f32
+              memref.store %7, %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64, promote = 1>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.specialize = #schedule.specialize<producer = 40, consumer = 232>}
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          %0 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
+          %1 = affine.apply #map(%arg5, %arg6)
+          memref.store %0, %alloc[%1, %arg7] : memref<128x64xf32, #gpu.address_space<workgroup>>
+        }
+      }
+    } {schedule.bind = #schedule.thread<threadIdx.y>}
+    scf.for %arg5 = %c0 to %c128 step %c1 {
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        %0 = memref.load %alloc[%arg5, %arg6] : memref<128x64xf32, #gpu.address_space<workgroup>>
+        // expected-error @below {{copy_by: expected sums that the tensor cores keep for a deferred result, got promoted ones}}
+        memref.store %0, %arg2[%arg5, %arg6] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, deferred = true>} : memref<128x64xf32>
+      }
+    }
+  } {schedule.bind = #schedule.thread<threadIdx.x>, schedule.persistent = #schedule.persistent<blocks = 1, raster = row, group = 8>}
+  return
+}
+
+// -----
+
+#map = affine_map<(d0, d1) -> (d0 * 128 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+#map2 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+#map3 = affine_map<(d0, d1, d2) -> (d0 * 128 + d1 * 64 + d2)>
+func.func @main(%arg0: memref<256x128xf16> {te.name = "A"}, %arg1: memref<72x128xf16> {te.name = "B"}, %arg2: memref<256x72xf32> {te.name = "C", te.output}) {
+  %c72 = arith.constant 72 : index
+  %c64 = arith.constant 64 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %arg3 = %c0 to %c128 step %c1 {
+    // expected-error @below {{cluster: expected tiles of stage 'B.shared' of which each of 2 blocks copies a multiple of 8 rows, got 72 rows}}
+    scf.for %arg4 = %c0 to %c2 step %c1 {
+      scf.for %arg5 = %c0 to %c2 step %c1 {
+        %alloca = memref.alloca() {te.stage = "P"} : memref<64x72xf32, #gpu.address_space<private>>
+        scf.for %arg6 = %c0 to %c64 step %c1 {
+          scf.for %arg7 = %c0 to %c72 step %c1 {
+            %cst = arith.constant 0.000000e+00 : f32
+            memref.store %cst, %alloca[%arg6, %arg7] : memref<64x72xf32, #gpu.address_space<private>>
+          }
+        }
+        scf.for %arg6 = %c0 to %c2 step %c1 {
+          %alloc = memref.alloc() {te.stage = "A.shared"} : memref<128x64xf16, #gpu.address_space<workgroup>>
+          scf.for %arg7 = %c0 to %c128 step %c1 {
+            scf.for %arg8 = %c0 to %c64 step %c1 {
+              %0 = affine.apply #map(%arg4, %arg7)
+              %1 = affine.apply #map1(%arg6, %arg8)
+              %2 = memref.load %arg0[%0, %1] : memref<256x128xf16>
+              memref.store %2, %alloc[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+            }
+          }
+          %alloc_0 = memref.alloc() {te.stage = "B.shared"} : memref<72x64xf16, #gpu.address_space<workgroup>>
+          scf.for %arg7 = %c0 to %c72 step %c1 {
+            scf.for %arg8 = %c0 to %c64 step %c1 {
+              %0 = affine.apply #map1(%arg6, %arg8)
+              %1 = memref.load %arg1[%arg7, %0] : memref<72x128xf16>
+              memref.store %1, %alloc_0[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<72x64xf16, #gpu.address_space<workgroup>>
+            }
+          }
+          scf.for %arg7 = %c0 to %c64 step %c1 {
+            scf.for %arg8 = %c0 to %c72 step %c1 {
+              scf.for %arg9 = %c0 to %c64 step %c1 {
+                %0 = memref.load %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x72xf32, #gpu.address_space<private>>
+                %1 = affine.apply #map2(%arg7, %arg5)
+                %2 = memref.load %alloc[%1, %arg9] {schedule.operand = #schedule.operand<a>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+                %3 = arith.extf %2 : f16 to f32
+                %4 = memref.load %alloc_0[%arg8, %arg9] {schedule.operand = #schedule.operand<b>} : memref<72x64xf16, #gpu.address_space<workgroup>>
+                %5 = arith.extf %4 : f16 to f32
+                %6 = arith.mulf %3, %5 : f32
+                %7 = arith.addf %0, %6 : f32
+                memref.store %7, %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x72xf32, #gpu.address_space<private>>
+              } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+            } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+          } {schedule.instruction = #schedule.instruction<wgmma, 64x72x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+        } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+        scf.for %arg6 = %c0 to %c64 step %c1 {
+          scf.for %arg7 = %c0 to %c72 step %c1 {
+            %0 = memref.load %alloca[%arg6, %arg7] : memref<64x72xf32, #gpu.address_space<private>>
+            %1 = affine.apply #map3(%arg4, %arg5, %arg6)
+            memref.store %0, %arg2[%1, %arg7] : memref<256x72xf32>
+          }
+        }
+      }
+    } {schedule.bind = #schedule.thread<blockIdx.y>, schedule.cluster = 2 : i64}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+#map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128xf16> {te.name = "B"}, %arg2: memref<128x64xf32> {te.name = "C", te.output}) {
+  %c64 = arith.constant 64 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %arg3 = %c0 to %c128 step %c1 {
+    %alloc = memref.alloc() {te.stage = "C.shared"} : memref<128x64xf32, #gpu.address_space<workgroup>>
+    scf.for %arg5 = %c0 to %c2 step %c1 {
+      %alloca = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #gpu.address_space<private>>
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          %cst = arith.constant 0.000000e+00 : f32
+          memref.store %cst, %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
+        }
+      }
+      scf.for %arg6 = %c0 to %c2 step %c1 {
+        %alloc_0 = memref.alloc() {te.stage = "A.shared"} : memref<128x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg7 = %c0 to %c128 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg6, %arg8)
+            %1 = memref.load %arg0[%arg7, %0] : memref<128x128xf16>
+            memref.store %1, %alloc_0[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        %alloc_1 = memref.alloc() {te.stage = "B.shared"} : memref<64x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg6, %arg8)
+            %1 = memref.load %arg1[%arg7, %0] : memref<64x128xf16>
+            memref.store %1, %alloc_1[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          scf.for %arg8 = %c0 to %c64 step %c1 {
+            scf.for %arg9 = %c0 to %c64 step %c1 {
+              %0 = memref.load %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+              %1 = affine.apply #map1(%arg7, %arg5)
+              %2 = memref.load %alloc_0[%1, %arg9] {schedule.operand = #schedule.operand<a>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+              %3 = arith.extf %2 : f16 to f32
+              %4 = memref.load %alloc_1[%arg8, %arg9] {schedule.operand = #schedule.operand<b>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+              %5 = arith.extf %4 : f16 to f32
+              %6 = arith.mulf %3, %5 : f32
+              %7 = arith.addf %0, %6 : f32
+              memref.store %7, %alloca[%arg7, %arg8] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.specialize = #schedule.specialize<producer = 40, consumer = 232, consumers = 2>}
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        scf.for %arg7 = %c0 to %c64 step %c1 {
+          %0 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
+          %1 = affine.apply #map(%arg5, %arg6)
+          memref.store %0, %alloc[%1, %arg7] : memref<128x64xf32, #gpu.address_space<workgroup>>
+        }
+      }
+    } {schedule.bind = #schedule.thread<threadIdx.y>}
+    scf.for %arg5 = %c0 to %c128 step %c1 {
+      scf.for %arg6 = %c0 to %c64 step %c1 {
+        %0 = memref.load %alloc[%arg5, %arg6] : memref<128x64xf32, #gpu.address_space<workgroup>>
+        // expected-error @below {{copy_by: expected one set of consumers for a deferred result, got 2, which take tiles in turn}}
+        memref.store %0, %arg2[%arg5, %arg6] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, deferred = true>} : memref<128x64xf32>
+      }
+    }
+  } {schedule.bind = #schedule.thread<threadIdx.x>, schedule.persistent = #schedule.persistent<blocks = 1, raster = row, group = 8>}
+  return
+}
