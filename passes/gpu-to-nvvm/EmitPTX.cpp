@@ -74,6 +74,23 @@ static void widenConversions(llvm::Module &module) {
     }
 }
 
+/// In functions with local memory, makes loads of memory that nothing writes ordinary ones: `ld.global` in place of
+/// `ld.global.nc`.
+///
+/// Where a loop has some 200 of the latter, ptxas moves loads of local and shared memory before stores to the same
+/// address, and before barriers. docs/rationale/indices.md has an example.
+static void orderLoadsBesideLocalMemory(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (llvm::none_of(llvm::instructions(function), llvm::IsaPred<llvm::AllocaInst>))
+      continue;
+    for (llvm::Argument &argument : function.args()) // NVPTX's sign for such memory, with noalias
+      argument.removeAttr(llvm::Attribute::ReadOnly);
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (isa<llvm::LoadInst>(instruction))
+        instruction.setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
+  }
+}
+
 /// SLPVectorizer takes minutes for a function of 20,000 instructions, which is what an unrolled nest of loops becomes.
 /// Functions of more than this many instructions are left as they are.
 static constexpr unsigned kMostForSLP = 10000;
@@ -125,6 +142,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     tilewright::makeHighProductsWide(module);
     tilewright::unpackSignedHalves(module);
     tilewright::initializeCarriedRegisters(module);
+    orderLoadsBesideLocalMemory(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))
