@@ -15,98 +15,16 @@ from tilewright.graph import PASSES, GraphBuilder, TensorType, bisect_model, com
 
 onnx = pytest.importorskip("onnx")
 
-_UNARY = ("Relu", "Tanh", "Sigmoid", "Neg", "Abs", "Exp")
-_BINARY = ("Add", "Sub", "Mul", "Max", "Min")
+from tilewright.onnx import import_onnx  # noqa: E402
 
-
-class _Random:
-    """A graph of a few nodes: the shapes of values are kept by name."""
-
-    def __init__(self, seed: int, nodes: int = 9) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.nodes: list[Any] = []
-        self.weights: list[Any] = []
-        shape = tuple(int(n) for n in self.rng.integers(1, 6, self.rng.integers(2, 4)))
-        self.shapes = {"x": shape, "y": shape}
-        for _ in range(nodes):
-            self._node()
-
-    def _pick(self) -> str:
-        return str(self.rng.choice(list(self.shapes)))
-
-    def _constant(self, array: np.ndarray) -> str:
-        name = f"w{len(self.weights)}"
-        self.weights.append(onnx.numpy_helper.from_array(array, name))
-        return name
-
-    def _add(self, op: str, inputs: list[str], shape: tuple[int, ...], **attributes: Any) -> None:
-        name = f"v{len(self.nodes)}"
-        self.nodes.append(onnx.helper.make_node(op, inputs, [name], name=f"n{len(self.nodes)}", **attributes))
-        self.shapes[name] = shape
-
-    def _node(self) -> None:
-        rng, name = self.rng, self._pick()
-        shape = self.shapes[name]
-        axis = int(rng.integers(len(shape)))
-        kind = rng.integers(9)
-        if kind == 0:
-            self._add(str(rng.choice(_UNARY)), [name], shape)
-        elif kind == 1:
-            others = [other for other, each in self.shapes.items() if each == shape]
-            self._add(str(rng.choice(_BINARY)), [name, str(rng.choice(others))], shape)
-        elif kind == 2:
-            n = int(rng.integers(1, 6))
-            weight = self._constant(rng.standard_normal((shape[-1], n)).astype("float32"))
-            self._add("MatMul", [name, weight], (*shape[:-1], n))
-        elif kind == 3:
-            order = [int(d) for d in rng.permutation(len(shape))]
-            self._add("Transpose", [name], tuple(shape[d] for d in order), perm=order)
-        elif kind == 4:
-            axes = self._constant(np.array([axis], np.int64))
-            op = str(rng.choice(("ReduceSum", "ReduceMax", "ReduceMean")))
-            self._add(op, [name, axes], tuple(1 if d == axis else n for d, n in enumerate(shape)), keepdims=1)
-        elif kind == 5:
-            self._add("Softmax", [name], shape, axis=axis)
-        elif kind == 6:
-            flat = (int(np.prod(shape[:-1])), shape[-1])
-            self._add("Reshape", [name, self._constant(np.array(flat, np.int64))], flat)
-        elif kind == 7:
-            begin = int(rng.integers(shape[axis]))
-            bounds = [self._constant(np.array([n], np.int64)) for n in (begin, shape[axis], axis)]
-            kept = tuple(n - begin if d == axis else n for d, n in enumerate(shape))
-            self._add("Slice", [name, *bounds], kept)
-        else:
-            whole = tuple(2 * n if d == axis else n for d, n in enumerate(shape))
-            self._add("Concat", [name, name], whole, axis=axis)
-
-    def model(self, dtype: int) -> Any:
-        info = onnx.helper.make_tensor_value_info
-        inputs = [info(name, dtype, self.shapes[name]) for name in ("x", "y")]
-        outputs = [info(one.output[0], dtype, self.shapes[one.output[0]]) for one in self.nodes[-2:]]
-        wide = [
-            onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(one).astype("float64"), one.name)
-            if one.data_type == onnx.TensorProto.FLOAT and dtype == onnx.TensorProto.DOUBLE else one
-            for one in self.weights
-        ]  # fmt: skip
-        graph = onnx.helper.make_graph(self.nodes, "random", inputs, outputs, wide)
-        return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)])
+from .random_graphs import RandomGraph  # noqa: E402
 
 
 def _check(seed: int, target: str) -> None:
-    from onnx.reference import ReferenceEvaluator
-
-    made = _Random(seed)
-    x, y = (made.rng.standard_normal(made.shapes[name]).astype("float32") for name in ("x", "y"))
-    feeds = {"x": x.astype("float64"), "y": y.astype("float64")}
-    expected = ReferenceEvaluator(made.model(onnx.TensorProto.DOUBLE)).run(None, feeds)
+    made = RandomGraph(seed)
     for without in [(), *[(name,) for name in PASSES]]:
-        from tilewright.onnx import import_onnx
-
-        got = compile_graph(import_onnx(made.model(onnx.TensorProto.FLOAT)), target, without)(x, y)
-        for one, wanted in zip(got if isinstance(got, tuple) else (got,), expected):
-            assert one.shape == wanted.shape, (seed, without)
-            limit = 1e-5 * max(float(np.abs(wanted).max(initial=0)), 1.0)
-            np.testing.assert_allclose(one, wanted, rtol=1e-4, atol=limit, err_msg=f"seed {seed}, without {without}")
+        got = compile_graph(import_onnx(made.model()), target, without)(*made.arguments())
+        made.check(got if isinstance(got, tuple) else (got,))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -122,8 +40,7 @@ def test_more_random_graphs(seed: int, target: str) -> None:
 
 
 def _saved(path: Path) -> Path:
-    made = _Random(3)
-    onnx.save(made.model(onnx.TensorProto.FLOAT), path)
+    onnx.save(RandomGraph(3).model(), path)
     return path
 
 
@@ -163,7 +80,7 @@ def test_bisecting_names_the_group_that_is_wrong(monkeypatch: pytest.MonkeyPatch
         "  without fuse-operators    right",
         "  without plan-memory       y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without any pass          right",
-        f"  group add_relu: WRONG, off by 0.5 ({__file__}:151 (graph.add), {__file__}:151 (graph.relu))",
+        f"  group add_relu: WRONG, off by 0.5 ({__file__}:68 (graph.add), {__file__}:68 (graph.relu))",
     ]
 
 

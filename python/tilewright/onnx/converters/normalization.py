@@ -19,6 +19,13 @@ def _normalized(node: Node, x: Value, average: Value, variance: Value, epsilon: 
     return node.op_("div", node.op_("sub", x, average), root)
 
 
+def _centred(node: Node, x: Value, axes: list[int]) -> tuple[Value, Value, Value]:
+    """The mean, what is left of elements without it, and the variance: never negative, unlike E[x^2] - E[x]^2."""
+    average = mean(node, x, axes, True)
+    away = node.op_("sub", x, average)
+    return average, away, mean(node, node.op_("mul", away, away), axes, True)
+
+
 @converter("BatchNormalization")
 def _batch_normalization(node: Node) -> Any:
     x = node.tensor(0)
@@ -27,9 +34,7 @@ def _batch_normalization(node: Node) -> Any:
     results: list[Value] = []
     if node.attr("training_mode", 0):
         axes = [d for d in range(x.rank) if d != 1]
-        own = mean(node, x, axes, True)
-        away = node.op_("sub", x, own)
-        spread = mean(node, node.op_("mul", away, away), axes, True)
+        own, _, spread = _centred(node, x, axes)
         momentum = node.attr("momentum", 0.9)
         for before, now in ((average, own), (variance, spread)):
             kept = node.op_("mul", before, node.constant(momentum, before))
@@ -46,13 +51,49 @@ def _batch_normalization(node: Node) -> Any:
 @converter("InstanceNormalization")
 def _instance_normalization(node: Node) -> Value:
     x = node.tensor(0)
-    axes = list(range(2, x.rank))
-    average = mean(node, x, axes, True)
-    away = node.op_("sub", x, average)
-    variance = mean(node, node.op_("mul", away, away), axes, True)
+    average, _, variance = _centred(node, x, list(range(2, x.rank)))
     y = _normalized(node, x, average, variance, node.attr("epsilon", 1e-5))
     y = node.op_("mul", y, _channels(node, node.tensor(1), x.rank))
     return node.op_("add", y, _channels(node, node.tensor(2), x.rank))
+
+
+@converter("LayerNormalization")
+def _layer_normalization(node: Node) -> list[Value]:
+    given = node.tensor(0)
+    axis = node.axis(node.attr("axis", -1), given.rank)
+    x = node.cast(given, "float32") if node.attr("stash_type", 1) == 1 and given.dtype != "float64" else given
+    average, away, variance = _centred(node, x, list(range(axis, given.rank)))
+    root = node.op_("sqrt", node.op_("add", variance, node.constant(node.attr("epsilon", 1e-5), x)))
+    y = node.op_("mul", node.cast(node.op_("div", away, root), given.dtype), node.tensor(1))
+    if node.has(2):
+        y = node.op_("add", y, node.tensor(2))
+    return [y, average, node.op_("div", node.constant(1, x), root)]
+
+
+@converter("GroupNormalization")
+def _group_normalization(node: Node) -> Value:
+    given, groups = node.tensor(0), node.attr("num_groups")
+    channels = given.shape[1]
+    if not isinstance(channels, int) or channels % groups:
+        raise node.error(f"expected channels that {groups} groups share evenly, got {channels}")
+    x = node.cast(given, "float32") if given.dtype in ("float16", "bfloat16") else given
+    grouped = node.reshape(x, [x.shape[0], groups, channels // groups, *x.shape[2:]])
+    _, away, variance = _centred(node, grouped, list(range(2, grouped.rank)))
+    root = node.op_("sqrt", node.op_("add", variance, node.constant(node.attr("epsilon", 1e-5), x)))
+    # A scale and a bias for each channel; before version 21 for each group.
+    whole = node.version >= 21
+    shape, rank = (x.shape, x.rank) if whole else (grouped.shape, grouped.rank)
+    y = node.reshape(node.cast(node.op_("div", away, root), given.dtype), shape)
+    y = node.op_("mul", y, _channels(node, node.tensor(1), rank))
+    return node.reshape(node.op_("add", y, _channels(node, node.tensor(2), rank)), given.shape)
+
+
+@converter("MeanVarianceNormalization")
+def _mean_variance_normalization(node: Node) -> Value:
+    x = node.tensor(0)
+    axes = [node.axis(axis, x.rank) for axis in node.attr("axes", [0, 2, 3])]
+    _, away, variance = _centred(node, x, axes)
+    return node.op_("div", away, node.op_("add", node.op_("sqrt", variance), node.constant(1e-9, x)))
 
 
 @converter("LpNormalization")

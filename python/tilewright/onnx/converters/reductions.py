@@ -54,14 +54,18 @@ def _rooted(node: Node, x: Value) -> Value:
 
 
 def mean(node: Node, x: Value, axes: list[int], keepdims: bool) -> Value:
-    """The mean over some dimensions."""
+    """The mean over some dimensions. The sum of 16-bit floats is one of float32: it may be beyond their range."""
+    wide = node.cast(x, "float32") if x.dtype in ("float16", "bfloat16") else x
     count: Any = 1
     for axis in axes:
         count = count * x.shape[axis]
-    total = node.op_("reduce_sum", x, axes=axes, keepdims=keepdims)
-    if not isinstance(count, int):
-        raise node.error(f"expected a mean over a number of elements that is known, got {count}")
-    return node.op_("div", total, node.constant(count, x))
+    if isinstance(count, int):
+        number = node.constant(count, wide)
+    else:  # Ones, summed along the same dimensions: what the extents are is known in a call.
+        ones = node.op_("expand", node.constant(1, wide), shape=[x.shape[axis] for axis in axes])
+        number = node.op_("reduce_sum", ones, axes=list(range(len(axes))), keepdims=False)
+    total = node.op_("reduce_sum", wide, axes=axes, keepdims=keepdims)
+    return node.cast(node.op_("div", total, number), x.dtype)
 
 
 @converter("ReduceMean")
