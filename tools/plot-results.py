@@ -24,7 +24,7 @@ mpl.rcParams.update({"svg.hashsalt": "tilewright", "svg.fonttype": "none", "font
 
 
 class Bar(NamedTuple):
-    """A measurement as a share of `Panel.unit`, the peer's in the same run, and what it is in absolute terms."""
+    """A measurement and its peer in the same run, relative to one unit, and the measurement in absolute terms."""
 
     name: str
     ours: float
@@ -33,9 +33,11 @@ class Bar(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Bars under one title."""
+    """Bars under one title; `axis` says what a bar's length is, and `peer` whose ticks are drawn."""
 
     title: str
+    axis: str
+    peer: str
     bars: Sequence[Bar]
 
 
@@ -70,11 +72,26 @@ def of_peer(results: Mapping[str, Any], pattern: str) -> list[Bar]:
     ]
 
 
+def of_cudnn(results: Mapping[str, Any]) -> list[Bar]:
+    """The forward passes of attention, the fastest tile of each: `forward d64 16x32x1024 full`."""
+    found: list[tuple[int, str, int, Bar]] = []
+    for name, one in results.items():
+        named = re.match(r"forward d(\d+) (\d+)x(\d+)x(\d+) (\w+)$", name)
+        if named is None:
+            continue
+        width, batch, heads, keys, mask = named.groups()
+        best = one["best"]
+        label = f"{mask}, head size {width}, {batch} x {heads} heads, {keys} keys"
+        bar = Bar(label, best["of_cudnn"], 1.0, f"{one[best['choice']]['TFLOPs']:.0f} TFLOP/s")
+        found.append((-int(width), {"full": "0"}.get(mask, mask), int(keys), bar))
+    return [bar for *_, bar in sorted(found)]
+
+
 def best_of(bars: Sequence[Bar]) -> list[Bar]:
-    """Of each product the fastest choice, without its options."""
+    """Of each GEMM the fastest choice, without its options."""
     found: dict[str, Bar] = {}
     for bar in bars:
-        name = bar.name.split(" {")[0]
+        name = bar.name.split(" {")[0].replace("tfloat32", "tf32")
         if name not in found or found[name].ours < bar.ours:
             found[name] = bar._replace(name=name)
     return list(found.values())
@@ -91,8 +108,8 @@ def limits(bars: Sequence[Bar]) -> tuple[float, tuple[float, float] | None]:
 
 
 def draw(near: Axes, far: Axes, panel: Panel) -> None:
-    """One panel: a bar for each of ours, a tick where the peer stands, and behind them both numbers in columns of their
-    own, where nothing is below them."""
+    """One panel: a bar for each of ours, a tick where the peer stands, and right of them the relative and the absolute
+    number in columns of their own."""
     end, beyond = limits(panel.bars)
     for axes in (near, far):
         for row, bar in enumerate(panel.bars):
@@ -106,6 +123,12 @@ def draw(near: Axes, far: Axes, panel: Panel) -> None:
     near.set_xlim(0, end)
     near.set_yticks(range(len(panel.bars)), [bar.name for bar in panel.bars])
     near.set_title(panel.title, loc="left", fontsize=10)
+    near.set_xlabel(panel.axis, color="#555", fontsize=8)
+    near.plot([], [], color=THEIRS, linewidth=2.2, label=panel.peer)
+    near.barh(0, 0, color=OURS, label="Tilewright")
+    near.legend(
+        loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False, fontsize=8, borderaxespad=0, handlelength=1.2
+    )
     far.set_yticks([])
     if beyond is None:
         far.set_visible(False)
@@ -132,8 +155,8 @@ def draw(near: Axes, far: Axes, panel: Panel) -> None:
 def write(panels: Sequence[Panel], file: Path) -> None:
     """Writes the panels, one below the other, as SVG."""
     heights = [len(panel.bars) + 2 for panel in panels]
-    figure = plt.figure(figsize=(6.4, 0.22 * sum(heights) + 0.5 * len(panels)))
-    rows = figure.add_gridspec(len(panels), 1, height_ratios=heights, hspace=3.4 * len(panels) / sum(heights))
+    figure = plt.figure(figsize=(6.4, 0.22 * sum(heights) + 0.7 * len(panels)))
+    rows = figure.add_gridspec(len(panels), 1, height_ratios=heights, hspace=4.8 * len(panels) / sum(heights))
     for place, panel in zip(rows, panels):
         is_broken = limits(panel.bars)[1] is not None
         near, far = place.subgridspec(1, 2, width_ratios=(4, 1) if is_broken else (200, 1), wspace=0.03).subplots()
@@ -146,28 +169,29 @@ def main() -> None:
     """Draws all figures."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    simt, products = load("h200-simt.json"), load("h200-matmul.json")
-    models = load("h200-model-shapes.json")
+    simt, gemms = load("h200-simt.json"), load("h200-matmul.json")
+    models, attention = load("h200-model-shapes.json"), load("h200-attention.json")
     rows = "softmax|layer norm|rms norm|row sum|column sum|transpose"
+    kernels = of_copy(simt, f"gelu|add|tanh|{rows}|A x|x B")
+    plain = of_peer(simt, "sgemm|conv2d")
     write(
         [
-            Panel(
-                "bytes per second: bars are shares of a copy's, ticks torch",
-                of_copy(simt, f"gelu|add|tanh|{rows}|A x|x B"),
-            ),
-            Panel("float32 without tensor cores: shares of cuBLAS and cuDNN (ticks)", of_peer(simt, "sgemm|conv2d")),
+            Panel("Memory-bound kernels", "bandwidth, relative to a copy's", "torch", kernels),
+            Panel("float32 without tensor cores", "speed, relative to the library's", "cuBLAS or cuDNN", plain),
         ],
         folder / "simt.svg",
     )
+    of_cublas = "speed, relative to cuBLAS"
+    wgmma = best_of(of_peer(gemms, "bfloat16|float16|tfloat32|int8"))
     write(
         [
-            Panel(
-                "GEMMs by wgmma: shares of cuBLAS (ticks)", best_of(of_peer(products, "bfloat16|float16|tfloat32|int8"))
-            ),
-            Panel("bfloat16 GEMMs of 7B and 70B models: shares of cuBLAS (ticks)", of_peer(models, r".* \w\w$")),
+            Panel("GEMMs by wgmma", of_cublas, "cuBLAS", wgmma),
+            Panel("bfloat16 GEMMs of 7B and 70B models", of_cublas, "cuBLAS", of_peer(models, r".* \w\w$")),
         ],
         folder / "tensor-cores.svg",
     )
+    panel = Panel("Attention, forward, bfloat16", "speed, relative to cuDNN", "cuDNN", of_cudnn(attention))
+    write([panel], folder / "attention.svg")
 
 
 if __name__ == "__main__":
