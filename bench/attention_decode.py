@@ -15,10 +15,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from attention import Clock
+from tilewright.ops.attention_choice import tiles_for
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tilewright import ops
-from tilewright.ops.attention_choice import tiles_for
 from tilewright.ops.operator import Operand
 from tilewright.target import Target
 
