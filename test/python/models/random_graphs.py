@@ -80,6 +80,8 @@ class RandomGraph:
 
     def number(self, low: int, high: int) -> int:
         """From low up to high, high included."""
+        if high < low:
+            raise NotDrawn  # an extent of 0
         return int(self.rng.integers(low, high + 1))
 
     def one_of(self, *values: Any) -> Any:
@@ -401,11 +403,13 @@ def pool(g: Graph) -> None:
     name = g.pick("f", least=3, most=5)
     spatial = g.shape(name)[2:]
     if g.chance(0.2):
-        return g.add(g.one_of("GlobalAveragePool", "GlobalMaxPool"), [name])
+        # The reference takes the largest along other dimensions where there are not two behind the channels.
+        return g.add(g.one_of("GlobalAveragePool", *(["GlobalMaxPool"] if len(spatial) == 2 else [])), [name])
     kernel = [g.number(1, 3) for _ in spatial]
     pads = [g.number(0, (kernel[at % len(kernel)] - 1) // 2) for at in range(2 * len(spatial))]
     how: dict[str, Any] = {"kernel_shape": kernel, "strides": [g.number(1, 2) for _ in spatial], "pads": pads}
     if g.chance(0.5):
+        how["pads"] = pads[: len(spatial)] * 2  # the reference's extents are not right for others
         return g.add("MaxPool", [name], keeps=True, **how)
     g.add("AveragePool", [name], count_include_pad=g.number(0, 1), **how)
 
@@ -570,6 +574,8 @@ def gather(g: Graph) -> None:
     shape = g.shape(name)
     axis = g.number(0, len(shape) - 1)
     n = shape[axis]
+    if 0 in shape:
+        raise NotDrawn
     kind = g.number(0, 2)
     if kind == 0:
         of = tuple(g.number(1, 3) for _ in range(g.number(0, 2)))
@@ -586,6 +592,8 @@ def gather(g: Graph) -> None:
 def gather_by_data(g: Graph) -> None:
     name, index = g.pick("f", least=1), g.pick("i")
     n = g.shape(name)[0]
+    if n == 0:
+        raise NotDrawn
     g.add("Mod", [index, g.constant(np.array(n, g._array(index).dtype))], fmod=0)
     g.add("Gather", [name, f"v{len(g.values) - 1}"], keeps=True, axis=0)
 
