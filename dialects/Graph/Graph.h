@@ -26,6 +26,12 @@ namespace tilewright::graph {
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
 /// On an op: the function of te that defines it, which stands beside the model's function.
 inline constexpr llvm::StringLiteral kDefinitionAttr = "graph.definition";
+/// On a matmul or a convolution: the largest magnitude that its first operand had when the model was calibrated.
+inline constexpr llvm::StringLiteral kMagnitudeAttr = "graph.magnitude";
+/// On a weight: the weight that it is made of, by its name.
+inline constexpr llvm::StringLiteral kQuantizedFromAttr = "graph.quantized_from";
+/// On such a weight: the axis along which each place has a scale of its own; -1 where all places have one scale.
+inline constexpr llvm::StringLiteral kScaleAxisAttr = "graph.scale_axis";
 /// On a model's function: the bytes of the arena that the offsets of its groups lie in.
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "graph.arena_bytes";
 } // namespace tilewright::graph

@@ -28,6 +28,36 @@ def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
   }];
 }
 
+def QuantizeOperators : Pass<"quantize-operators", "mlir::ModuleOp"> {
+  let summary = "Matmuls and convolutions by weights get operands that were quantised to int8";
+  let description = [{
+    Of operators in float32 that calibration has given the largest magnitude of their first operand, as
+    `graph.magnitude`. Their first operand is quantised with one scale, magnitude / 127, and their weight with one scale
+    for each output channel. `graph.quantized_from` names the weight that the integers and their scales are made of, and
+    `graph.scale_axis` is its axis. What remains is in QDQ form, which `fuse-quantization` makes an operator of integers.
+
+    ```mlir
+    %w = graph.weight "w" : tensor<8x6xf32>
+    %y = graph.matmul %x, %w {acc = "float32", graph.magnitude = 2.54 : f64, to = "float32"} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %zero = graph.constant dense<0> : tensor<i8>
+    %scale = graph.constant dense<2.000000e-02> : tensor<f32>
+    %q = graph.quantize %x, %scale, %zero {axis = 0 : i64, block = 0 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<f32>, tensor<i8>) -> tensor<4x8xi8>
+    %a = graph.dequantize %q, %scale, %zero {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<4x8xi8>, tensor<f32>, tensor<i8>) -> tensor<4x8xf32>
+    %i = graph.weight "w.int8.1" {graph.quantized_from = "w", graph.scale_axis = 1 : i64} : tensor<8x6xi8>
+    %s = graph.weight "w.scale.1" {graph.quantized_from = "w", graph.scale_axis = 1 : i64} : tensor<6xf32>
+    %b = graph.dequantize %i, %s, %zero {axis = 1 : i64, block = 0 : i64, to = "float32"} : (tensor<8x6xi8>, tensor<6xf32>, tensor<i8>) -> tensor<8x6xf32>
+    %y = graph.matmul %a, %b {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+    ```
+  }];
+  let options = [Option<"perChannel", "per-channel", "bool", /*default=*/"true",
+                        "Whether a weight has a scale for each output channel; otherwise it has one">];
+}
+
 def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
   let summary = "Matmuls and convolutions of what was dequantised from 8 bits become those of integers";
   let description = [{

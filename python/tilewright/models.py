@@ -25,6 +25,7 @@ def compile(
     *,
     constants: Mapping[str, Any] | None = None,
     without: Iterable[str] = (),
+    calibration: Sequence[Any] | None = None,
 ) -> Model:
     """Compiles a whole model to one function.
 
@@ -44,6 +45,9 @@ def compile(
         Of ONNX, by input, its value, where shapes depend on it. The compiled model is for this value alone.
     without
         Passes on the graph that are left out, of `tilewright.graph.PASSES`.
+    calibration
+        Inputs of calls, each a tuple or a dict: matmuls and convolutions by weights are computed in int8, with scales
+        from these calls, as `tilewright.graph.quantize_graph` does it.
 
     Returns
     -------
@@ -68,20 +72,25 @@ def compile(
     >>> compiled(np.array([-1, 0, 2], np.float32))
     array([0., 0., 2.], dtype=float32)
     """
-    from .graph import Graph, compile_graph
+    from .graph import Graph, compile_graph, quantize_graph
+
+    def compiled(graph: Graph) -> Model:
+        if calibration is not None:
+            graph = quantize_graph(graph, calibration)
+        return compile_graph(graph, target, without)
 
     if isinstance(model, Graph):
-        return compile_graph(model, target, without)
+        return compiled(model)
     if isinstance(model, (str, os.PathLike)) or type(model).__module__.split(".")[0] == "onnx":
-        from .onnx import compile_onnx
+        from .onnx import import_onnx
 
-        return compile_onnx(model, target, constants, dynamic_shapes, without)
+        return compiled(import_onnx(model, constants, dynamic_shapes))
     if _is_of_torch(model):
-        from .torch import compile_torch
+        from .torch import import_torch
 
         if constants is not None:
             raise ValueError("constants: expected none with a model of PyTorch, whose example inputs decide shapes")
-        return compile_torch(model, example_inputs, target, dynamic_shapes, without)
+        return compiled(import_torch(model, example_inputs, dynamic_shapes))
     raise TypeError(
         "expected a torch.nn.Module, an ExportedProgram, an onnx.ModelProto, the path of an .onnx file or a Graph, got "
         f"{type(model).__name__}"

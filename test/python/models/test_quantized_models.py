@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.graph import GraphBuilder, TensorType, compile_graph
+from tilewright.graph import GraphBuilder, TensorType, compile_graph, quantize_graph
 
 onnx = pytest.importorskip("onnx")
 H = onnx.helper
@@ -168,3 +168,88 @@ def test_on_hopper_integers_are_multiplied_on_tensor_cores() -> None:
     model = compile_graph(graph, tw.Target("cuda", arch="sm_90a"))
     (group,) = [group for group in model.groups if "matmul" in group.operators]
     assert "mma" in group.function.ptx and ".s8" in group.function.ptx
+
+
+# ---------------------------------------------------------------------------- after training
+
+
+def _with_calibration(module: Any, samples: list[Any], x: Any, per_channel: bool = True) -> tuple[Any, np.ndarray]:
+    import torch
+
+    from tilewright.torch import import_torch
+
+    graph = quantize_graph(import_torch(module, samples[0]), samples, per_channel=per_channel)
+    model = compile_graph(graph, "cpu")
+    with torch.no_grad():
+        exact = module(x).numpy()
+    return model, exact
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("per_channel", [False, True], ids=["per tensor", "per channel"])
+def test_a_convolutional_network_after_training(per_channel: bool) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(4)
+    module = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 16, 3, padding=1), torch.nn.BatchNorm2d(16), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(16, 32, 3, stride=2, groups=2), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(32 * 9, 10),
+    ).eval()  # fmt: skip
+    samples = [(torch.randn(2, 3, 16, 16),) for _ in range(4)]
+    x = torch.randn(2, 3, 16, 16)
+    model, exact = _with_calibration(module, samples, x, per_channel)
+    assert model.ir("graph").count('acc = "int32"') == 3 and 'acc = "float32"' not in model.ir("graph")
+    got = model(x).numpy()
+    assert cosine(got, exact) > 0.999
+    weights = {name for name in model.weight_names.values() if ".int8" in name}
+    assert len(weights) == 3
+    assert all(array.dtype == np.int8 for value, array in model.constants.items()
+               if ".int8" in model.weight_names.get(value, ""))  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_transformer_after_training() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(4)
+    module = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, dropout=0.0).eval()
+    samples = [(torch.randn(2, 10, 64),) for _ in range(4)]
+    x = torch.randn(2, 10, 64)
+    model, exact = _with_calibration(module, samples, x)
+    # All but the projection of queries, keys and values, which PyTorch traces as a bmm with an expanded weight.
+    assert model.ir("graph").count('acc = "int32"') == 3
+    assert "graph.attention" in model.ir("graph")
+    assert cosine(model(x).numpy(), exact) > 0.999
+    same = tw.compile(module, samples[0], target="cpu", calibration=samples)
+    np.testing.assert_array_equal(same(x).numpy(), model(x).numpy())
+
+
+def test_samples_that_are_refused() -> None:
+    def graph() -> Any:
+        with GraphBuilder("small", [("x", TensorType((2, 3), "float32"))]) as g:
+            w = g.weight("w", np.ones((3, 4), "float32"))
+            return g.finish([("y", g.op("matmul", g.inputs["x"], w, acc="float32", to="float32"))])
+
+    for samples in ([], "x"):
+        with pytest.raises(ValueError) as caught:
+            quantize_graph(graph(), samples)
+        assert str(caught.value) == "expected samples, a list of one tuple or dict of inputs or more, got none"
+    with pytest.raises(TypeError) as caught:
+        quantize_graph(graph(), [np.ones((2, 3), "float32")])
+    assert str(caught.value) == "expected each sample to be a tuple or a dict of inputs, got ndarray"
+    with pytest.raises(ValueError) as caught:
+        quantize_graph(graph(), [{"x": np.ones((2, 4), "float32")}])
+    assert str(caught.value) == "small: input 'x', dimension 1: expected 3, got shape (2, 4)"
+    with GraphBuilder("taken", [("x", TensorType((2, 3), "float32"))]) as g:
+        w, other = g.weight("w", np.ones((3, 4), "float32")), g.weight("w.int8.1", np.ones(3, "float32"))
+        made = g.finish([
+            ("y", g.op("matmul", g.inputs["x"], w, acc="float32", to="float32")), ("z", other)
+        ])  # fmt: skip
+    with pytest.raises(ValueError) as caught:
+        quantize_graph(made, [(np.ones((2, 3), "float32"),)])
+    assert str(caught.value) == "expected a model without a weight called 'w.int8.1', which quantisation makes"
+
+
+def test_a_model_without_weights_stays_as_it_is() -> None:
+    with GraphBuilder("plain", [("x", TensorType((2, 3), "float32"))]) as g:
+        graph = g.finish([("y", g.op("relu", g.inputs["x"]))])
+    x = np.array([[-1, 0, 1], [2, -3, 4]], "float32")
+    assert np.array_equal(compile_graph(quantize_graph(graph, [(x,)]), "cpu")(x), np.maximum(x, 0))

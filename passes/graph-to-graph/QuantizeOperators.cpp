@@ -1,0 +1,110 @@
+//===- QuantizeOperators.cpp - calibrated operators in QDQ form ------------===//
+#include "dialects/Graph/Graph.h"
+#include "passes/PassSupport.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DECL_QUANTIZEOPERATORS
+#define GEN_PASS_DEF_QUANTIZEOPERATORS
+#include "passes/graph-to-graph/Passes.h.inc"
+
+namespace {
+
+constexpr int64_t kMost = 127;
+
+class OperatorQuantizer {
+public:
+  OperatorQuantizer(Operation *op, bool perChannel)
+      : op(op), perChannel(perChannel), builder(op), f32(builder.getF32Type()), i8(builder.getI8Type()) {}
+
+  void run(double magnitude) {
+    Value weight = op->getOperand(1);
+    auto transpose = weight.getDefiningOp<graph::TransposeOp>();
+    auto from = (transpose ? transpose.getX() : weight).getDefiningOp<graph::WeightOp>();
+    auto type = cast<RankedTensorType>(weight.getType());
+    bool isMatmul = isa<graph::MatmulOp>(op);
+    bool isFloat = llvm::all_of(op->getOperandTypes(),
+                                [](Type each) { return cast<RankedTensorType>(each).getElementType().isF32(); });
+    if (!from || !isFloat || !cast<RankedTensorType>(op->getResult(0).getType()).getElementType().isF32() ||
+        (isMatmul && type.getRank() != 2) || !std::isfinite(magnitude) || !(magnitude > 0))
+      return;
+    int64_t axis = isMatmul ? 1 : 0;
+    if (transpose)
+      axis = transpose.getPermutation()[axis];
+    zero = constant(i8, builder.getI8IntegerAttr(0));
+    op->setOperand(0, roundTrip(op->getOperand(0), magnitude));
+    Value made = dequantized(from, perChannel ? axis : -1);
+    if (transpose)
+      made = graph::TransposeOp::create(builder, transpose.getLoc(), type, made, transpose.getPermutation());
+    op->setOperand(1, made);
+    for (Operation *old : {transpose ? transpose.getOperation() : nullptr, from.getOperation()})
+      if (old && old->use_empty())
+        old->erase();
+  }
+
+private:
+  Value constant(Type element, Attribute number) {
+    auto type = RankedTensorType::get({}, element);
+    return graph::ConstantOp::create(builder, op->getLoc(), type, DenseElementsAttr::get(type, number));
+  }
+
+  static RankedTensorType of(RankedTensorType type, Type element) {
+    return RankedTensorType::get(type.getShape(), element, type.getEncoding());
+  }
+
+  Value roundTrip(Value x, double magnitude) {
+    auto type = cast<RankedTensorType>(x.getType());
+    Value scale = constant(f32, builder.getF32FloatAttr(float(magnitude / kMost)));
+    Value q = graph::QuantizeOp::create(builder, op->getLoc(), of(type, i8), x, scale, zero, 0, 0, "int8");
+    return graph::DequantizeOp::create(builder, op->getLoc(), type, q, scale, zero, 0, 0, "float32");
+  }
+
+  /// The weight from its integers and their scales, which are weights of their own.
+  Value dequantized(graph::WeightOp from, int64_t axis) {
+    auto type = cast<RankedTensorType>(from.getType());
+    OpBuilder before(from);
+    // One weight may be read with scales along different axes.
+    std::string place = axis < 0 ? "" : "." + std::to_string(axis);
+    auto weight = [&](StringRef suffix, RankedTensorType made) -> Value {
+      auto one = graph::WeightOp::create(before, from.getLoc(), made, (from.getName() + suffix + place).str());
+      one->setAttr(graph::kQuantizedFromAttr, from.getNameAttr());
+      one->setAttr(graph::kScaleAxisAttr, builder.getI64IntegerAttr(axis));
+      return one;
+    };
+    SmallVector<int64_t> scales;
+    if (axis >= 0)
+      scales.push_back(type.getDimSize(axis));
+    Value integers = weight(".int8", of(type, i8)), scale = weight(".scale", RankedTensorType::get(scales, f32));
+    return graph::DequantizeOp::create(builder, op->getLoc(), type, integers, scale, zero, std::max<int64_t>(axis, 0),
+                                       0, "float32");
+  }
+
+  Operation *op;
+  bool perChannel;
+  OpBuilder builder;
+  Type f32, i8;
+  Value zero;
+};
+
+struct QuantizeOperators : impl::QuantizeOperatorsBase<QuantizeOperators> {
+  using QuantizeOperatorsBase::QuantizeOperatorsBase;
+  void runOnOperation() override {
+    SmallVector<Operation *> found;
+    getOperation()->walk([&](Operation *op) {
+      if (op->hasAttr(graph::kMagnitudeAttr))
+        found.push_back(op);
+    });
+    for (Operation *op : found) {
+      auto magnitude = dyn_cast<FloatAttr>(op->removeAttr(graph::kMagnitudeAttr));
+      if (!magnitude || !isa<graph::MatmulOp, graph::ConvOp>(op)) {
+        op->emitOpError() << "expected " << graph::kMagnitudeAttr << ", a float, on a matmul or a convolution";
+        return signalPassFailure();
+      }
+      OperatorQuantizer(op, perChannel).run(magnitude.getValueAsDouble());
+    }
+  }
+};
+
+} // namespace
+} // namespace tilewright
