@@ -30,6 +30,8 @@ using tilewright::getElementBytes;
 /// Whether tiles may have elements of a type: numbers of whole bytes.
 bool isTileElement(mlir::Type type);
 
+/// On a TMA load: the dimension, outermost first, whose coordinate the program read.
+inline constexpr llvm::StringLiteral kGatheredAttr = "tile.gathered";
 inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
 /// wgmma (sm_90a): m64 nN kK with N a multiple of 8 up to 256; K is 32 bytes of the operands' elements.
 struct WgmmaInstruction {

@@ -124,6 +124,8 @@ static LogicalResult verifyCopy(Operation *op, TensorMapType map, BufferType buf
 LogicalResult TMALoadOp::verify() {
   if (failed(verifyRing(*this, getRing())))
     return failure();
+  if (auto gathered = getGathered(); gathered && *gathered >= getCoordinates().size())
+    return emitOpError("expected one of the ") << getCoordinates().size() << " dimensions gathered, got " << *gathered;
   return verifyCopy(*this, getMap().getType(), getBuffer().getType(), getCoordinates().size());
 }
 

@@ -181,6 +181,8 @@ def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]>
     `multicast x` copies to the same place of all blocks in the cluster's row of blocks along x, and their slots count the
     bytes too. Each of these blocks is to copy its part of the buffer.
 
+    The coordinate of a `gathered` dimension is one that the program read: it is to be in the tensor.
+
     ```mlir
     %part = tile.part %b[%rank, %zero] : !tile.buffer<256x64xbf16, swizzle = 128> -> !tile.buffer<128x64xbf16, swizzle = 128>
     tile.tma_load %map[%n, %k] to %part signal %ring[%slot] multicast x
@@ -188,9 +190,11 @@ def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]>
     ```
   }];
   let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coordinates, Tile_BufferType:$buffer, Tile_RingType:$ring,
-                       I32:$slot, OptionalAttr<Tile_ClusterAxis>:$multicast);
+                       I32:$slot, OptionalAttr<Tile_ClusterAxis>:$multicast,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$gathered);
   let assemblyFormat = [{
-    $map `[` $coordinates `]` `to` $buffer `signal` $ring `[` $slot `]` (`multicast` $multicast^)? attr-dict
+    $map `[` $coordinates `]` `to` $buffer `signal` $ring `[` $slot `]` (`multicast` $multicast^)?
+    (`gathered` $gathered^)? attr-dict
     `:` type($map) `,` type($buffer) `,` type($ring)
   }];
 }

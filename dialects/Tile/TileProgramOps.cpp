@@ -82,7 +82,16 @@ static bool isStoredAs(Type element, Type tensor) {
 
 LogicalResult LoadOp::verify() {
   ArrayRef<int64_t> box = getBox();
-  if (failed(verifyBox(*this, getTensor(), box, getCoordinates().size(), {getExtents(), getStrides(), getSteps()})))
+  if (auto gathered = getGathered(); gathered && *gathered + 1 >= box.size())
+    return emitOpError("expected a gathered dimension of rows, before the last of ")
+           << box.size() << ", got " << *gathered;
+  if (getGathered() && llvm::any_of(box.take_front(*getGathered()), [](int64_t extent) { return extent != 1; }))
+    return emitOpError("expected extents of 1 before the gathered dimension, got [") << box << "]";
+  if (getGathered() && getMulticast())
+    return emitOpError("expected a load for one block of a gathered dimension, got a multicast");
+  // Of a gathered dimension each element has a coordinate.
+  size_t coordinates = getCoordinates().size() + 1 - countGathered();
+  if (failed(verifyBox(*this, getTensor(), box, coordinates, {getExtents(), getStrides(), getSteps()})))
     return failure();
   BufferType tile = getTile().getType();
   int64_t rows = llvm::product_of(box.drop_back());

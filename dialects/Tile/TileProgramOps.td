@@ -57,17 +57,28 @@ def Tile_LoadOp : Tile_ProgramOp<"load", [MemoryEffects<[MemRead]>]> {
     are rows. What lies outside of the tensor is zero. A box may have dimensions of its own, as in `tile.encode`. With
     `multicast x` all blocks of a cluster's row along x load the same.
 
+    Along a `gathered` dimension the box's elements lie anywhere: each has a coordinate of its own, which is to be in the
+    tensor. These coordinates stand behind one another, in place of the dimension's one. All other dimensions before a
+    gathered one have an extent of 1.
+
     ```mlir
     %a = tile.load %A[%i, %k] box [128, 64] : memref<4096x4096xbf16> -> !tile.buffer<128x64xbf16, swizzle = 128>
+    %k = tile.load %K[%page0, %page1, %i, %c0] box [2, 32, 64] gathered 0
+        : memref<100x32x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
     ```
   }];
   let arguments = (ins AnyMemRef:$tensor, Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box,
                        OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<DenseI64ArrayAttr>:$strides,
-                       OptionalAttr<DenseI64ArrayAttr>:$steps, OptionalAttr<Tile_ClusterAxis>:$multicast);
+                       OptionalAttr<DenseI64ArrayAttr>:$steps, OptionalAttr<Tile_ClusterAxis>:$multicast,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$gathered);
   let results = (outs Tile_BufferType:$tile);
   let assemblyFormat = [{
     $tensor `[` $coordinates `]` `box` $box (`as` $extents^ `strides` $strides `steps` $steps)?
-    (`multicast` $multicast^)? attr-dict `:` type($tensor) `->` type($tile)
+    (`multicast` $multicast^)? (`gathered` $gathered^)? attr-dict `:` type($tensor) `->` type($tile)
+  }];
+  let extraClassDeclaration = [{
+    /// How many coordinates the gathered dimension has; 1 where none is gathered.
+    int64_t countGathered() { return getGathered() ? getBox()[*getGathered()] : 1; }
   }];
   let hasVerifier = 1;
 }

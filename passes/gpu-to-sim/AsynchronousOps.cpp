@@ -1,6 +1,7 @@
 //===- AsynchronousOps.cpp - ops of NVVM as calls of the simulator --------===//
 #include "passes/gpu-to-sim/AsynchronousOps.h"
 
+#include "dialects/Tile/Instructions.h"
 #include "passes/gpu-to-sim/SimSupport.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "runtime/sim/ABI.h"
@@ -260,6 +261,12 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
       load && load.getMode() == NVVM::TMALoadMode::TILE && !load.getPredicate()) {
     Value mask = load.getMulticastMask();
     mask = mask ? LLVM::ZExtOp::create(builder, op->getLoc(), builder.getI32Type(), mask).getResult() : calls.i32(0);
+    if (auto gathered = op->getAttrOfType<IntegerAttr>(tile::kGatheredAttr)) {
+      auto coordinates = load.getCoordinates();
+      unsigned dimension = coordinates.size() - 1 - gathered.getInt();
+      calls.create(sim::checkPlaceFunction, {state, calls.site("tma_load"), load.getTmaDescriptor(),
+                                             calls.i32(dimension), coordinates[dimension]});
+    }
     calls.create(sim::loadTileFunction,
                  {state, calls.site("tma_load"), load.getDstMem(), load.getTmaDescriptor(),
                   calls.spill(load.getCoordinates()), calls.i32(load.getCoordinates().size()), load.getMbar(), mask});

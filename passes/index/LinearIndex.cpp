@@ -58,6 +58,21 @@ static std::optional<std::pair<LinearIndex, LinearIndex>> divide(const LinearInd
   quotient.constant = (index.constant - rest.constant) / by;
   if (isKnown && largest + rest.constant < by)
     return std::pair{quotient, rest};
+  // Multiples of a factor of the divisor, and less than that: of the multiples alone.
+  for (auto [value, factor] : rest.terms) {
+    if (rest.terms.size() < 2 || factor <= 1 || by % factor)
+      continue;
+    auto [multiples, less] = rest.splitMultiples(factor);
+    bool isLess = less.constant >= 0 &&
+                  llvm::all_of(less.terms, [](auto term) { return term.second > 0 && getLoopExtent(term.first); });
+    int64_t most = less.constant;
+    for (auto [one, times] : less.terms)
+      most += isLess ? times * (*getLoopExtent(one) - 1) : 0;
+    if (!isLess || most >= factor)
+      continue;
+    if (auto divided = divide(multiples.dividedBy(factor), by / factor))
+      return std::pair{quotient.plus(divided->first), less.plus(divided->second, factor)};
+  }
   // Of one value alone each is a value of its own.
   if (rest.terms.size() != 1)
     return std::nullopt;

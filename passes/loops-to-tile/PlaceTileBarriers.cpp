@@ -79,6 +79,35 @@ void BarrierPlacer::placeGet(tile::GetOp get) {
   get.erase();
 }
 
+/// What is copied at one coordinate of a gathered dimension.
+static tile::BufferType getGatheredPart(tile::LoadOp load) {
+  tile::BufferType whole = load.getTile().getType();
+  int64_t rows = whole.getRows() / load.countGathered();
+  return tile::BufferType::get(whole.getContext(), {rows, whole.getColumns()}, whole.getElementType(),
+                               whole.getSwizzle(),
+                               whole.getColumns() > whole.getPanelColumns() ? whole.getPanelRows() : rows);
+}
+
+/// Copies one part after the other of a tile with a gathered dimension.
+static void placeGathered(OpBuilder &builder, tile::KernelOp kernel, tile::LoadOp load, Value buffer,
+                          TypedValue<tile::RingType> ring, Value slot) {
+  Location loc = load.getLoc();
+  tile::BufferType part = getGatheredPart(load);
+  int64_t count = load.countGathered(), dimension = *load.getGathered();
+  Value map = encodeTile(load, kernel, part);
+  for (int64_t number = 0; number < count; ++number) {
+    SmallVector<Value> coordinates(load.getCoordinates().take_front(dimension));
+    coordinates.push_back(load.getCoordinates()[dimension + number]);
+    llvm::append_range(coordinates, load.getCoordinates().drop_front(dimension + count));
+    Value target = buffer;
+    if (count > 1)
+      target = tile::PartOp::create(builder, loc, part, buffer, arith::ConstantIndexOp::create(builder, loc, number),
+                                    arith::ConstantIndexOp::create(builder, loc, 0));
+    tile::TMALoadOp::create(builder, loc, map, coordinates, target, ring, slot, /*multicast=*/nullptr,
+                            load.getGatheredAttr());
+  }
+}
+
 /// What a block copies of a tile.
 static std::optional<tile::BufferType> getCopiedPart(tile::LoadOp load, tile::KernelOp kernel) {
   tile::BufferType whole = load.getTile().getType();
@@ -87,6 +116,8 @@ static std::optional<tile::BufferType> getCopiedPart(tile::LoadOp load, tile::Ke
 }
 
 static LogicalResult verifyLoad(tile::LoadOp load, tile::KernelOp kernel) {
+  if (load.getGathered())
+    return getMapType(load, getGatheredPart(load));
   std::optional<tile::BufferType> part = getCopiedPart(load, kernel);
   if (!part)
     return load.emitOpError("expected a tile of which each of ")
@@ -101,8 +132,15 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
     builder.setInsertionPointAfter(before);
   else
     builder.setInsertionPointToStart(put->getBlock());
-  // Which iteration it is for is known before.
-  while (isa<arith::ArithDialect>(builder.getInsertionPoint()->getDialect()))
+  // Which iteration it is for is known before, and where its tiles lie.
+  bool isGathered = llvm::any_of(put.getTiles(), [](Value tile) {
+    auto load = tile.getDefiningOp<tile::LoadOp>();
+    return load && load.getGathered();
+  });
+  auto isBefore = [&](Operation &op) {
+    return isa<arith::ArithDialect>(op.getDialect()) || (isGathered && isa<affine::AffineApplyOp, memref::LoadOp>(op));
+  };
+  while (isBefore(*builder.getInsertionPoint()))
     builder.setInsertionPointAfter(&*builder.getInsertionPoint());
   auto acquired = tile::AcquireOp::create(builder, put.getLoc(), ring, state.slot, state.phase);
   SmallVector<tile::LoadOp> loads;
@@ -111,6 +149,10 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
     loads.push_back(load);
     builder.setInsertionPoint(load);
     Location loc = load.getLoc();
+    if (load.getGathered()) {
+      placeGathered(builder, kernel, load, buffer, ring, state.slot);
+      continue;
+    }
     tile::BufferType whole = load.getTile().getType(), part = whole;
     SmallVector<Value> coordinates(load.getCoordinates());
     Value target = buffer;
@@ -136,7 +178,7 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
         TileBox::of(load).moveToPart(builder, loc, part.getRows(), rank, coordinates);
     }
     tile::TMALoadOp::create(builder, loc, encodeTile(load, kernel, part), coordinates, target, ring, state.slot,
-                            load.getMulticastAttr());
+                            load.getMulticastAttr(), /*gathered=*/nullptr);
   }
   builder.setInsertionPoint(put);
   Operation *commit = tile::CommitOp::create(builder, put.getLoc(), ring, state.slot);

@@ -163,6 +163,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return failure();
   auto inTensor = getLinearIndices(isLoad ? copy.load.getIndices() : store.getIndices());
   auto inBuffer = getLinearIndices(isLoad ? store.getIndices() : copy.load.getIndices());
+  if (isLoad && inTensor && failed(matchGathered(of, copy, *inTensor)))
+    return failure();
   if (!inTensor || !inBuffer || !areOfLoops(*inTensor, of) || !areOfLoops(*inBuffer, of))
     return refuse() << "expected a copy of boxes, at indices that are sums of multiples of loops";
   llvm::BitVector guarded(type.getRank());
@@ -214,14 +216,20 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse()
            << "expected a tile of rows and columns, whose columns are elements of the tensor that lie together";
   for (unsigned of = 0; of < rank; ++of)
-    if (llvm::none_of(movements, [&](const Movement &one) { return one.dimension == of; }))
-      copy.dimensions.push_back({shape[of], strides[of], 1, 1, outer[of]});
+    if (llvm::none_of(movements, [&](const Movement &one) { return one.dimension == of; })) {
+      bool isGathered = copy.gathered && copy.gathered->number == of;
+      if (isGathered)
+        copy.gathered->inMap = copy.dimensions.size();
+      copy.dimensions.push_back({shape[of], strides[of], isGathered ? copy.gathered->count : 1, 1, outer[of]});
+    }
   for (auto [dimension, box, step] : movements) {
     bool isAlone =
         llvm::count_if(movements, [&, of = dimension](const Movement &one) { return one.dimension == of; }) == 1;
     if (isAlone && step > tile::kMaxTensorStep)
       return refuse() << "expected every element of a dimension, or one in up to " << tile::kMaxTensorStep
                       << ", got one in " << step;
+    if (copy.gathered && copy.gathered->rows && copy.gathered->inner == dimension)
+      box = copy.gathered->each;
     if (isAlone) {
       copy.dimensions.push_back({shape[dimension], strides[dimension], box, step, outer[dimension]});
       continue;
@@ -300,6 +308,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
 }
 
 tile::ClusterAxisAttr TileRaiser::getMulticast(const TileCopy &copy) {
+  if (copy.gathered)
+    return nullptr;
   // A load goes to blocks along one axis. What all blocks of the cluster need each row of them brings for itself.
   for (unsigned axis = 0; axis < 2; ++axis)
     if (cluster[axis] > 1 && llvm::none_of(copy.dimensions, [&](const TileDimension &dimension) {
@@ -311,8 +321,11 @@ tile::ClusterAxisAttr TileRaiser::getMulticast(const TileCopy &copy) {
 
 SmallVector<Value> TileRaiser::getCoordinates(const TileCopy &copy) {
   SmallVector<Value> coordinates;
-  for (const TileDimension &dimension : copy.dimensions)
-    coordinates.push_back(dimension.first.materialize(builder, copy.getLoc(), places));
+  for (auto [number, dimension] : llvm::enumerate(copy.dimensions))
+    if (copy.gathered && copy.gathered->inMap == number)
+      coordinates.append(getGatheredCoordinates(copy));
+    else
+      coordinates.push_back(dimension.first.materialize(builder, copy.getLoc(), places));
   return coordinates;
 }
 
@@ -356,7 +369,8 @@ LogicalResult TileRaiser::raiseLoad(Operation *of, memref::StoreOp store) {
   OwnDimensions own(builder, *copy);
   auto load = tile::LoadOp::create(builder, copy->getLoc(), type, copy->tensor, coordinates,
                                    builder.getDenseI64ArrayAttr(copy->getBox()), own.extents, own.strides, own.steps,
-                                   getMulticast(*copy));
+                                   getMulticast(*copy),
+                                   copy->gathered ? builder.getI64IntegerAttr(copy->gathered->inMap) : IntegerAttr());
   load->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(buffer)));
   tiles[buffer] = load;
   return success();

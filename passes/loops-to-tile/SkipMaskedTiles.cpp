@@ -43,6 +43,13 @@ public:
   void begin();
 
 private:
+  /// A compared number as a sum: of indices, and of numbers that are read from memory once for all iterations.
+  std::optional<LinearIndex> getSum(Value value);
+  /// Such a number, read before the loop, as an index.
+  Value readBefore(OpBuilder &builder, Value value);
+  /// The value of a sum, before the loop.
+  Value materialize(OpBuilder &builder, const LinearIndex &sum);
+  bool isRead(Value value) const { return llvm::is_contained(read, value); }
   /// The value where the condition of a mask does not hold, and the condition.
   static std::optional<std::pair<Value, Value>> matchMask(Operation *op);
   /// For a condition in a map: a number that is at least 0 where it holds for some element of the tile. It falls with
@@ -56,7 +63,60 @@ private:
   tile::KernelOp kernel;
   scf::ForOp loop;
   llvm::SmallPtrSet<Operation *, 4> masks;
+  SmallVector<Value> read;
 };
+
+std::optional<LinearIndex> MaskedLoop::getSum(Value value) {
+  if (value.getType().isIndex())
+    return LinearIndex::get(value);
+  LinearIndex sum;
+  if (IntegerAttr number; matchPattern(value, m_Constant(&number))) {
+    sum.constant = number.getInt();
+    return sum;
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op); cast && cast.getIn().getType().isIndex())
+    return LinearIndex::get(cast.getIn());
+  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op)) {
+    auto left = getSum(op->getOperand(0)), right = getSum(op->getOperand(1));
+    if (!left || !right)
+      return std::nullopt;
+    return left->plus(*right, isa<arith::AddIOp>(op) ? 1 : -1);
+  }
+  auto load = dyn_cast_or_null<memref::LoadOp>(op);
+  if (!load)
+    return std::nullopt;
+  // Nobody writes there, and the place is one that is known before the loop.
+  bool isWritten = llvm::any_of(load.getMemRef().getUsers(), llvm::IsaPred<tile::StoreOp, memref::StoreOp>);
+  auto isKnown = [&](Value index) { return !loop->isAncestor(index.getParentBlock()->getParentOp()); };
+  if (isWritten || loop->isAncestor(load.getMemRef().getParentBlock()->getParentOp()) ||
+      !llvm::all_of(load.getIndices(), isKnown))
+    return std::nullopt;
+  // One number may be read in several maps.
+  auto *found = llvm::find_if(read, [&](Value other) {
+    auto one = other.getDefiningOp<memref::LoadOp>();
+    return one.getMemRef() == load.getMemRef() && one.getIndices() == load.getIndices();
+  });
+  if (found == read.end()) {
+    read.push_back(value);
+    found = &read.back();
+  }
+  sum.terms[*found] = 1;
+  return sum;
+}
+
+Value MaskedLoop::readBefore(OpBuilder &builder, Value value) {
+  Operation *load = builder.clone(*value.getDefiningOp());
+  return arith::IndexCastOp::create(builder, value.getLoc(), builder.getIndexType(), load->getResult(0));
+}
+
+Value MaskedLoop::materialize(OpBuilder &builder, const LinearIndex &sum) {
+  IRMapping mapping;
+  for (auto [value, factor] : sum.terms)
+    if (isRead(value))
+      mapping.map(value, readBefore(builder, value));
+  return sum.materialize(builder, loop.getLoc(), mapping);
+}
 
 std::optional<std::pair<Value, Value>> MaskedLoop::matchMask(Operation *op) {
   if (auto select = dyn_cast<arith::SelectOp>(op))
@@ -71,7 +131,7 @@ std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return std::nullopt;
-  auto left = LinearIndex::get(compare.getLhs()), right = LinearIndex::get(compare.getRhs());
+  auto left = getSum(compare.getLhs()), right = getSum(compare.getRhs());
   using Predicate = arith::CmpIPredicate;
   Predicate predicate = compare.getPredicate();
   bool isLess = predicate == Predicate::slt || predicate == Predicate::sle;
@@ -92,9 +152,12 @@ std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition
   }
   int64_t each = reach.terms.lookup(loop.getInductionVar());
   // Of a loop that ends earlier at least the first iteration is left.
-  if (falls ? each >= 0 || reach.constant < 0 : each <= 0)
+  bool isOfRead = llvm::any_of(reach.terms, [&](auto term) { return isRead(term.first); });
+  if (falls ? each >= 0 || (reach.constant < 0 && !isOfRead) : each <= 0)
     return std::nullopt;
   for (auto [value, factor] : reach.terms) {
+    if (isRead(value))
+      continue;
     bool isPlace = llvm::is_contained(kernel.getBody().front().getArguments(), value);
     if (value != loop.getInductionVar() && (!isPlace || (falls ? factor < 0 : factor > 0)))
       return std::nullopt;
@@ -209,7 +272,10 @@ std::optional<LinearIndex> MaskedLoop::end() {
   Numbers numbers{builder, loop.getLoc()};
   int64_t each = -reach->terms.lookup(loop.getInductionVar());
   reach->terms.erase(loop.getInductionVar());
-  Value last = numbers.divide(reach->materialize(builder, loop.getLoc(), IRMapping()), each);
+  Value most = materialize(builder, *reach);
+  if (llvm::any_of(reach->terms, [&](auto term) { return isRead(term.first); }))
+    most = builder.createOrFold<arith::MaxSIOp>(loop.getLoc(), most, numbers.constant(0));
+  Value last = numbers.divide(most, each);
   loop.setUpperBound(numbers.least(numbers.add(last, 1), loop.getUpperBound()));
   return reach;
 }
@@ -227,7 +293,7 @@ void MaskedLoop::begin() {
   LinearIndex distance = LinearIndex().plus(*reach, -1);
   distance.constant += each - 1;
   Value zero = numbers.constant(0);
-  Value ahead = builder.createOrFold<arith::MaxSIOp>(loc, distance.materialize(builder, loc, IRMapping()), zero);
+  Value ahead = builder.createOrFold<arith::MaxSIOp>(loc, materialize(builder, distance), zero);
   Value first = numbers.least(numbers.divide(ahead, each), numbers.subtract(loop.getUpperBound(), 1));
   loop.setUpperBound(numbers.subtract(loop.getUpperBound(), first));
   builder.setInsertionPointToStart(loop.getBody());

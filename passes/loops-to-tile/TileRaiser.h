@@ -21,6 +21,17 @@ struct TileDimension {
   LinearIndex first;      // the tile's first element, of loops around the copy
 };
 
+/// A dimension whose index the program reads from memory, once for so many rows of the tile: pages, by their numbers.
+struct GatheredDimension {
+  unsigned number;                      // of the tensor's dimensions
+  mlir::Value index;                    // in the loops of the copy
+  mlir::scf::ForOp rows;                // the loop over the tile's rows, null where one index is that of all rows
+  llvm::SmallVector<mlir::Value> loops; // of the copy
+  int64_t count = 1, each = 0;          // indices of a tile, rows of each
+  unsigned inner = 0;                   // the dimension that the rows go along
+  unsigned inMap = 0;                   // its number among the map's dimensions
+};
+
 /// Loops that copy a tile between a tensor in global memory and a buffer in shared memory.
 struct TileCopy {
   mlir::memref::StoreOp store;
@@ -29,6 +40,7 @@ struct TileCopy {
   llvm::SmallVector<TileDimension, 0>
       dimensions;                // of the tensor map, outermost first; the last one's are columns, all others rows
   int64_t rows = 0, columns = 0; // of the tile
+  std::optional<GatheredDimension> gathered;
   int64_t swizzle = 0;
   int64_t atOnce = 0;      // so many columns of the tile, or of the accumulator, are in the buffer at a time
   bool isDeferred = false; // until the block's next tile is computed
@@ -85,6 +97,12 @@ private:
 
   // RaiseCopies.cpp
   mlir::FailureOr<TileCopy> matchCopy(mlir::Operation *of, mlir::memref::StoreOp store);
+  // RaiseGathers.cpp
+  /// A load's dimension whose index is read from memory. `indices` are then those of one page after the other.
+  mlir::LogicalResult matchGathered(mlir::Operation *of, TileCopy &copy, llvm::MutableArrayRef<LinearIndex> indices);
+  /// The indices that a tile has along such a dimension.
+  llvm::SmallVector<mlir::Value> getGatheredCoordinates(const TileCopy &copy);
+  // RaiseCopies.cpp
   mlir::LogicalResult raiseLoad(mlir::Operation *of, mlir::memref::StoreOp store);
   mlir::LogicalResult raiseStore(mlir::Operation *of, mlir::memref::StoreOp store);
   /// The axis of the cluster along which all blocks need the same.

@@ -357,11 +357,13 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
     forEachBox(rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(),
                adaptor.getCoordinates(), [&](Value pointer, ValueRange coordinates) {
                  Value target = LLVM::AddrSpaceCastOp::create(rewriter, loc, inCluster, pointer);
-                 NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+                 auto load = NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
                      rewriter, loc, target, adaptor.getMap(), coordinates, barrier, /*im2colOffsets=*/ValueRange(),
                      mask,
                      /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
                      /*predicate=*/Value());
+                 if (op.getGathered())
+                   load->setAttr(tile::kGatheredAttr, op.getGatheredAttr());
                });
     rewriter.eraseOp(op);
     return success();

@@ -85,6 +85,10 @@ void tw_sim_load_tile(ThreadState *state, const char *site, uint64_t target, con
   of(state).machine->loadTile(of(state), Site(site), target, map, coordinates, rank, barrier, blocks);
 }
 
+void tw_sim_check_place(ThreadState *state, const char *site, const void *map, int32_t dimension, int32_t coordinate) {
+  of(state).machine->checkPlace(of(state), Site(site), map, dimension, coordinate);
+}
+
 void tw_sim_store_tile(ThreadState *state, const char *site, const void *map, uint64_t source,
                        const int32_t *coordinates, int32_t rank) {
   of(state).machine->storeTile(of(state), Site(site), map, source, coordinates, rank);

@@ -210,6 +210,21 @@ void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *m
   }
 }
 
+void Machine::checkPlace(Thread &thread, Site site, const void *mapAddress, int32_t dimension, int32_t coordinate) {
+  const auto *map = static_cast<const TensorMap *>(mapAddress);
+  if (!checked || !map->isValid() || dimension >= map->rank)
+    return;
+  int64_t extent = map->extents[dimension];
+  if (coordinate >= 0 && coordinate < extent)
+    return;
+  const ArgumentMemory *memory = findArgument(-1, map->address);
+  reportAt(OutOfBounds, site,
+           "expected an index from 0 to " + std::to_string(extent - 1) + " in dimension " +
+               std::to_string(map->rank - 1 - dimension) + (memory ? " of '" + memory->buffer->name + "'" : "") +
+               ", got " + std::to_string(coordinate) + " by a bulk copy of " + describeNumber(thread.number),
+           *thread.block);
+}
+
 void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint64_t source, const int32_t *coordinates,
                         int32_t rank) {
   const TensorMap *map = findMap(thread, site, mapAddress, rank);

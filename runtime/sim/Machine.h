@@ -200,6 +200,8 @@ public:
   void waitForPhase(Thread &thread, Site site, uint64_t address, uint32_t parity);
   void loadTile(Thread &thread, Site site, uint64_t target, const void *map, const int32_t *coordinates, int32_t rank,
                 uint64_t barrier, uint32_t blocks);
+  /// Whether the tensor has an element at a coordinate that the program read.
+  void checkPlace(Thread &thread, Site site, const void *map, int32_t dimension, int32_t coordinate);
   void storeTile(Thread &thread, Site site, const void *map, uint64_t source, const int32_t *coordinates, int32_t rank);
   void commitStores(Thread &thread) { commit(thread.storeGroups); }
   void waitForStores(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.storeGroups, underWay); }

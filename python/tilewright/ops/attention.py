@@ -32,9 +32,18 @@ def _outer(q: Operand, k: Operand, v: Operand) -> tuple[int, ...]:
     return (*lead, 0 if 0 in heads else max(heads))
 
 
-def result_shape(q: Operand, k: Operand, v: Operand, mask: Operand | None = None) -> tuple[int, ...]:
+def result_shape(
+    q: Operand,
+    k: Operand,
+    v: Operand,
+    mask: Operand | None = None,
+    pages: Operand | None = None,
+    lengths: Operand | None = None,
+) -> tuple[int, ...]:
     """The shape of the result, of operands that fit."""
-    check_attention(q, k, v, mask, enable_gqa=True)
+    check_attention(q, k, v, mask, enable_gqa=True, pages=pages, lengths=lengths)
+    if pages is not None:
+        return (*q.shape[:-1], v.shape[-1])
     return (*_outer(q, k, v), q.shape[-2], v.shape[-1])
 
 
@@ -44,6 +53,8 @@ def attention(
     k: Operand,
     v: Operand,
     mask: Operand | None = None,
+    pages: Operand | None = None,
+    lengths: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -67,6 +78,13 @@ def attention(
     mask
         Broadcast to … x heads x queries x keys. A bool mask is false for keys that a query does not see. A float mask
         is added to the scaled scores.
+    pages
+        Of int32, sequences x pages: `k` and `v` are then pages x heads x page x width, as a cache has them, and `q` is
+        sequences x heads x queries x width. Row b has the numbers of the pages with the keys and values of sequence b,
+        in their order. Each number must be that of a page; a row has so many even if its sequence is shorter.
+    lengths
+        Of int32, one for each sequence: how many keys it has. Its last query stands at its last key, and `offset` is
+        counted from there. Keys behind the last have no weight, but their values must be finite.
     is_causal
         Query i sees the keys up to i + `offset`.
     scale
@@ -93,9 +111,10 @@ def attention(
 
     Notes
     -----
-    A query that sees no key gets zeros. On sm_90a, one kernel (`schedules.attention_wgmma`) computes 16-bit types with
-    heads of up to 256 and rows of multiples of 16 bytes. It is not used if most of its tiles would be empty. Everything
-    else is scheduled by rules.
+    A query that sees no key gets zeros. The simulator finds numbers of pages that do not exist. On sm_90a, one kernel
+    (`schedules.attention_wgmma`) computes 16-bit types with heads of up to 256 and rows of multiples of 16 bytes; pages
+    divide its tiles of 64 or 128 keys, or are multiples of them. It is not used if most of its tiles would be empty.
+    Everything else is scheduled by rules.
 
     >>> import numpy as np
     >>> q, k, v = np.random.default_rng(0).standard_normal((3, 1, 2, 5, 8)).astype("float32")
@@ -107,18 +126,20 @@ def attention(
     >>> attention(*packed, window=(2, 0), softcap=30.0).shape
     (1, 2, 5, 8)
     """
-    check_attention(q, k, v, mask, enable_gqa)
+    check_attention(q, k, v, mask, enable_gqa, pages, lengths)
     bounds = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
-    operands = {"Q": q, "K": k, "V": v, "mask": mask}
-    inputs = [given(one, name) for name, one in operands.items() if one is not None]
-    options: dict[str, Any] = {**bounds, "softcap": softcap}
-    shape = result_shape(q, k, v)
+    operands = {"Q": q, "K": k, "V": v, "mask": mask, "pages": pages, "lengths": lengths}
+    named = {name: given(one, name) for name, one in operands.items() if one is not None}
+    inputs = list(named.values())
+    options: dict[str, Any] = {**bounds, "softcap": softcap, "scale": scale}
+    options.update(pages=named.get("pages"), lengths=named.get("lengths"))
+    shape = result_shape(q, k, v, None, pages)
     on_gpu = target is None or target.kind != "cpu"
-    tiles = tiles_for(q, k, v, shape, strides, current()) if on_gpu else None
+    tiles = tiles_for(q, k, v, shape, strides, current(), pages) if on_gpu else None
     if tiles is not None:
-        s, tensors = attention_of(*inputs, scale=scale, **options, **tiles)
+        s, tensors = attention_of(named["Q"], named["K"], named["V"], named.get("mask"), **options, **tiles)
     else:
-        s, tensors = by_rules(inputs, defined(*inputs, scale=scale, **options), target)
+        s, tensors = by_rules(inputs, defined(named["Q"], named["K"], named["V"], named.get("mask"), **options), target)
     result: Any = tensors[-1] if strides is None else strided(tensors[-1], strides)
     return s, [*inputs, result]
 
@@ -138,7 +159,15 @@ def options_of(
     return {"before": before, "behind": 0 if is_causal else behind, "offset": offset}
 
 
-def check_attention(q: Operand, k: Operand, v: Operand, mask: Operand | None, enable_gqa: bool) -> None:
+def check_attention(
+    q: Operand,
+    k: Operand,
+    v: Operand,
+    mask: Operand | None,
+    enable_gqa: bool,
+    pages: Operand | None = None,
+    lengths: Operand | None = None,
+) -> None:
     expect_floats("attention", q=q, k=k, v=v)
     if not q.dtype == k.dtype == v.dtype:
         raise TypeError(f"attention: expected q, k and v of one type, got {q.dtype}, {k.dtype} and {v.dtype}")
@@ -151,6 +180,17 @@ def check_attention(q: Operand, k: Operand, v: Operand, mask: Operand | None, en
         raise ValueError(f"attention: expected q and k of one width, {shapes}")
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"attention: expected as many keys as values, {shapes}")
+    for name, one in (("pages", pages), ("lengths", lengths)):
+        if one is not None and one.dtype != "int32":
+            raise TypeError(f"attention: expected {name} of int32, got {one.dtype}")
+    if lengths is not None and (len(q.shape) != 4 or lengths.shape != q.shape[:1]):
+        raise ValueError(
+            f"attention: expected q of 4 dimensions and a length for each of its sequences, got shapes {q.shape} and "
+            f"{lengths.shape}"
+        )
+    if pages is not None:
+        _check_pages(q, k, v, mask, pages)
+        return
     *lead, heads = q.shape[:-2] or (1,)
     for one in (k, v):
         *others, own = one.shape[:-2] or (1,)
@@ -158,8 +198,25 @@ def check_attention(q: Operand, k: Operand, v: Operand, mask: Operand | None, en
         if not fits or any(1 not in (a, b) and a != b for a, b in zip(lead, others, strict=True)):
             more = "" if enable_gqa else " (enable_gqa=True is for heads of q that share one of k and v)"
             raise ValueError(f"attention: expected extents before the last two that fit{more}, {shapes}")
+    _check_mask(mask, (*_outer(q, k, v), q.shape[-2], k.shape[-2]))
+
+
+def _check_pages(q: Operand, k: Operand, v: Operand, mask: Operand | None, pages: Operand) -> None:
+    shapes = f"got shapes {q.shape}, {k.shape}, {v.shape} and pages {pages.shape}"
+    if len(q.shape) != 4 or len(pages.shape) != 2 or pages.shape[0] != q.shape[0] or 0 in pages.shape:
+        raise ValueError(
+            "attention: expected q of sequences x heads x queries x width and pages of sequences x pages, at least one "
+            f"each, {shapes}"
+        )
+    if k.shape[:3] != v.shape[:3] or 0 in k.shape[:3] or q.shape[1] % k.shape[1]:
+        raise ValueError(
+            f"attention: expected k and v of as many pages, heads that divide those of q, and keys of a page, {shapes}"
+        )
+    _check_mask(mask, (*q.shape[:-1], k.shape[-2] * pages.shape[1]))
+
+
+def _check_mask(mask: Operand | None, whole: tuple[int, ...]) -> None:
     if mask is None:
         return
-    whole = (*_outer(q, k, v), q.shape[-2], k.shape[-2])
     if len(mask.shape) > len(whole) or any(a not in (1, b) for a, b in zip(mask.shape[::-1], whole[::-1])):
         raise ValueError(f"attention: expected a mask that is broadcast to {whole}, got shape {mask.shape}")

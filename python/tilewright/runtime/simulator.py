@@ -68,6 +68,7 @@ _RUNTIME = (
     "tw_sim_arrive",
     "tw_sim_wait_phase",
     "tw_sim_load_tile",
+    "tw_sim_check_place",
     "tw_sim_store_tile",
     "tw_sim_commit_stores",
     "tw_sim_wait_stores",

@@ -32,6 +32,7 @@ class Laid(Protocol):
 
 _TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
 _MOST_BLOCKS = 65535  # along the second and the third axis of a grid
+_LEAST_ROWS = 8  # of a box
 _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 # The general road writes and reads scores of float32 and weights of 16 bits several times.
 _BYTES_A_SCORE = 24
@@ -39,7 +40,9 @@ _BYTES_A_SCORE = 24
 _EFFICIENCY = 0.5
 # One SM that others leave alone reads as fast as so many that do not.
 _BANDWIDTHS = 2
-_MOST_STAGES = 4
+# From a load to its bytes, and from a block's begin to its first load and from its last to its end; seconds.
+_LATENCY, _START = 1e-6, 2e-6
+_MOST_STAGES, _MOST_WAVES = 4, 4
 _MORE_KERNELS, _LAUNCH = 3, 3e-6  # seconds each
 
 
@@ -50,8 +53,21 @@ def _is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
     return strides[-1] == 1 and all(stride > 0 and stride * 2 % _ALIGNED == 0 for stride in strides[:-1])
 
 
+def _parts(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:
+    """Among how many blocks the keys of a head may be split, so that the last wave is full."""
+    most, least = math.ceil(tiles / 2), 1 if packed > 1 else 2  # One part serves packed heads alone.
+    fills = {min(wave * gpu.sms // blocks, most) for wave in range(1, _MOST_WAVES + 1)}
+    return sorted(parts for parts in fills | {least} if least <= parts <= max(least, most))
+
+
 def tiles_for(
-    q: Laid, k: Laid, v: Laid, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None
+    q: Laid,
+    k: Laid,
+    v: Laid,
+    shape: Sequence[int],
+    strides: Sequence[int] | None,
+    gpu: GPU | None,
+    pages: Laid | None = None,
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
@@ -65,6 +81,9 @@ def tiles_for(
     >>> tiles_for(Operand((1, 32, 1, 128), "float16"), *[Operand((1, 8, 8192, 128), "float16")] * 2, (1, 32, 1, 128),
     ...           None, current())
     {'tile': (64, 128), 'parts': 16, 'stages': 2}
+    >>> tiles_for(Operand((16, 64, 1, 128), "float16"), *[Operand((16, 8, 8192, 128), "float16")] * 2,
+    ...           (16, 64, 1, 128), None, current())
+    {'tile': (64, 128), 'parts': 1, 'stages': 2}
     >>> odd = Operand((2, 16, 4096, 36), "bfloat16")
     >>> tiles_for(odd, odd, odd, odd.shape, None, current()) is None
     True
@@ -78,18 +97,23 @@ def tiles_for(
     if not _is_for_tma(shape, strides):
         return None
     queries, keys, width, wide = shape[-2], k.shape[-2], q.shape[-1], shape[-1]
+    page = keys
+    if pages is not None:
+        keys *= pages.shape[1]
     heads = math.prod(shape[:-2])
     shared = max(one.shape[-3] for one in (k, v)) if len(shape) > 2 else 1
     packed = shape[-3] // shared if len(shape) > 2 and queries == 1 else 1
     of_sm = gpu.bandwidth / gpu.sms * _BANDWIDTHS
     key_seconds = heads // packed * keys * (width + wide) * 2 / gpu.bandwidth
-    fitting: dict[tuple[int, int, int, int], float] = {}
+    fitting: dict[tuple[int, int, int | None, int], float] = {}
     for (rows, columns), is_split in itertools.product(_TILES, (False, True)):
-        if rows >= queries + 64 or columns >= keys + 64:
+        if rows >= queries + 64 or columns >= keys + 64 or is_split and queries > rows:
+            continue
+        # Of a tile's keys TMA loads whole pages, of at least so many rows, or a part of one.
+        if pages is not None and (page % _LEAST_ROWS or page % columns and columns % page):
             continue
         own_heads, own_rows = (heads // packed, max(queries, packed)) if is_split else (heads, queries)
         blocks = own_heads * math.ceil(own_rows / rows)
-        parts = min(gpu.sms // blocks, math.ceil(keys / columns / 2)) if is_split else 1
         deep = [
             stages
             for stages in ((_MOST_STAGES, 2) if is_split else (2,))
@@ -98,12 +122,17 @@ def tiles_for(
                 is_split=is_split,
             )
         ]  # fmt: skip
-        if not deep or is_split and parts < 2:
+        if not deep:
             continue
-        own_keys = math.ceil(keys / columns / parts) * columns
-        work = 2.0 * rows * own_keys * (width + wide) / (gpu.sm_peak("wgmma", q.dtype) * _EFFICIENCY)
-        seconds = math.ceil(blocks * parts / gpu.sms) * max(work, own_keys * (width + wide) * 2 / of_sm)
-        fitting[rows, columns, parts, deep[0]] = max(seconds, key_seconds) + (_LAUNCH if is_split else 0)
+        # In each of so many waves every SM loads what its ring holds, again and again.
+        rate = min(of_sm, deep[0] * columns * (width + wide) * 2 / _LATENCY)
+        for parts in _parts(blocks, math.ceil(keys / columns), packed, gpu) if is_split else (None,):
+            own_keys = math.ceil(keys / columns / (parts or 1)) * columns
+            work = 2.0 * rows * own_keys * (width + wide) / (gpu.sm_peak("wgmma", q.dtype) * _EFFICIENCY)
+            waves = math.ceil(blocks * (parts or 1) / gpu.sms)
+            seconds = waves * max(work, own_keys * (width + wide) * 2 / rate)
+            seconds = max(seconds, key_seconds) + waves * _START
+            fitting[rows, columns, parts, deep[0]] = seconds + (_LAUNCH if is_split else 0)
     if not fitting:
         return None
     best = min(fitting, key=lambda one: fitting[one])
@@ -111,4 +140,4 @@ def tiles_for(
     if fitting[best] > general + _MORE_KERNELS * _LAUNCH:
         return None
     rows, columns, parts, stages = best
-    return {"tile": (rows, columns), **({"parts": parts, "stages": stages} if parts > 1 else {})}
+    return {"tile": (rows, columns), **({"parts": parts, "stages": stages} if parts else {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..te import Expr, Tensor, compute, exp2, max, reduce_axis, select, sum, thread_axis
 from ..te.schedule import Schedule
-from .scores import heads_of, of_head
+from .scores import heads_of, of_head, of_page
 
 __all__ = ["KeyParts", "merged", "schedule_merge"]
 
@@ -26,17 +27,25 @@ class KeyParts:
     keys: Any  # of a part
     is_split: bool
     packed: int  # heads of one query that are rows of one tile; 1 where rows are queries
+    pages: Tensor | None  # of each sequence, the numbers of the pages that have its keys and values
 
     @classmethod
-    def of(cls, q: Tensor, k: Tensor, v: Tensor, columns: int, parts: int) -> KeyParts:
-        heads, queries, keys = heads_of(q, k, v), q.shape[-2], k.shape[-2]
-        if parts == 1:
-            return cls(heads, heads, queries, keys, False, 1)
+    def of(
+        cls, q: Tensor, k: Tensor, v: Tensor, columns: int, parts: int | None, pages: Tensor | None = None
+    ) -> KeyParts:
+        extents: list[Any] = [*q.shape[-2:-1], *k.shape[-2:-1]]
+        (queries, keys), step = extents, columns
+        heads: list[Any] = heads_of(q, k, v) if pages is None else [*q.shape[:-2]]
+        if pages is not None:
+            step = math.lcm(columns, keys)
+            keys *= pages.shape[1]
+        if parts is None:
+            return cls(heads, heads, queries, keys, False, 1, pages)
         shared = [one.shape[-3] for one in (k, v)] if heads else [1]
         packed = heads[-1] // builtins.max(shared) if heads and queries == 1 else 1
-        own = -(-keys // (parts * columns)) * columns
+        own = -(-keys // (parts * step)) * step
         outer = [*heads[:-1], heads[-1] // packed] if heads else []
-        return cls(heads, [*outer, -(-keys // own)], queries if packed == 1 else packed, own, True, packed)
+        return cls(heads, [*outer, -(-keys // own)], queries if packed == 1 else packed, own, True, packed, pages)
 
     def head(self, outer: Sequence[Any], row: Any) -> tuple[list[Any], Any]:
         """The head, and the query, of a row of a tile."""
@@ -62,6 +71,9 @@ class KeyParts:
         if of_keys:
             place = self.key(outer, row)
             heads, _ = self.head(outer, 0)
+            if self.pages is not None:
+                value = of_page(x, self.pages, heads, place, column, heads=self.all_heads)
+                return value, place, None
             return of_head(x, heads, place, column, heads=self.all_heads), place, x.shape[-2]
         heads, query = self.head(outer, row)
         value = of_head(x, heads, query, column, heads=self.all_heads)

@@ -93,7 +93,9 @@ def attention_of(
     tile: tuple[int, int] = (128, 128),
     stages: int = 2,
     registers: tuple[int, int] | None = None,
-    parts: int = 1,
+    parts: int | None = None,
+    pages: Tensor | None = None,
+    lengths: Tensor | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
 
@@ -103,13 +105,19 @@ def attention_of(
     added to the scores. A `softcap` c makes scores c tanh(score / c). A row that sees no key is 0.
 
     With `parts`, the keys are split among so many times as many blocks, for few queries. A second kernel merges what
-    the parts come to. One query of several heads that share keys is one tile of these heads.
+    the parts come to. One query of several heads that share keys is one tile of these heads. One part of all keys is
+    for that alone.
+
+    With `pages`, K and V are pages x heads x page x width each. Row b of these numbers, sequences x pages of int32,
+    says which pages have the keys and values of sequence b. `lengths` says how many keys each sequence has. Its last
+    query then stands at its last key, and `offset` counts from there.
     """
     rows, columns = tile
-    extents: list[Any] = [*Q.shape[-2:], K.shape[-2], V.shape[-1]]
-    dtype, (queries, width, keys, wide) = Q.dtype, extents
+    extents: list[Any] = [*Q.shape[-2:], V.shape[-1]]
+    dtype, (queries, width, wide) = Q.dtype, extents
+    keys: Any = K.shape[-2] if pages is None else K.shape[-2] * pages.shape[1]
     scale = float(width**-0.5) if scale is None else scale
-    places = KeyParts.of(Q, K, V, columns, parts)
+    places = KeyParts.of(Q, K, V, columns, parts, pages)
     made = _Stages(places.heads, _whole(places.rows, rows), _whole(places.keys, columns))
     heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
     if places.is_split:
@@ -126,13 +134,16 @@ def attention_of(
             *outer, row, column = at
             value, place, bound = places.element(x, outer, row, column, of_keys=x is not Q)
             ends = [(place, bound, places.end(x is not Q, extents[0])), (column, x.shape[-1], extents[1])]
-            there = [index < own for index, own, all_ in ends if own < all_]
+            there = [index < own for index, own, all_ in ends if own is not None and own < all_]
             return if_then_else(all(*there), value, const(0, x.dtype)) if there else value
 
         return compute((*heads, *extents), element, name=name)
 
     query = filled(Q, (made.rows, depth), "Q.shared")
     made.queries.append(query)
+
+    # Whether keys behind the last are masked away by that alone.
+    has_end = keys < all_keys if lengths is None else behind is None or behind + offset > 0
 
     def scored(name: str) -> Tensor:
         """Each reduction over the keys has its own, as its loop computes them."""
@@ -156,20 +167,24 @@ def attention_of(
                 ends = [min(place, extent - 1) for place, extent in ((query_, queries), (key_, keys))]
                 own_places = [*head, *ends][len(head) + 2 - mask.ndim :]
                 own = mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, own_places, strict=True)))
+            end, first = keys, offset
+            if lengths is not None:
+                end = lengths(head[0])
+                first = end + (offset - queries)
             value = score(
                 raw(*at), query_, key_, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
-                offset=offset, softcap=softcap,
+                offset=first, softcap=softcap,
             )  # fmt: skip
-            return value if keys == all_keys else select(key_ < keys, value, const(float("-inf"), "float32"))
+            return select(key_ < end, value, const(float("-inf"), "float32")) if has_end else value
 
-        is_masked = not is_plain or mask is not None or before is not None or behind is not None or keys < all_keys
+        is_masked = not is_plain or mask is not None or before is not None or behind is not None or has_end
         made.masked.append(compute(shape, element, name=f"{name}.masked") if is_masked else None)
         last = made.masked[-1]
         return raw if last is None else last
 
     # Whether each row of a query sees a key: the last that it may see is there, and no other mask.
     sees = keys > 0 and mask is None and before is None and (behind is None or offset + behind >= 0)
-    sees = sees and (behind is None or not places.is_split)
+    sees = sees and (behind is None or not places.is_split) and lengths is None
 
     def weight(S: Tensor, *at: Expr) -> Expr:
         largest = M(*at[:-1])
@@ -211,7 +226,7 @@ def attention_of(
     _schedule(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers, places.is_split)
     if merging:
         schedule_merge(s, O, merging)
-    return s, [Q, K, V, *([] if mask is None else [mask]), O]
+    return s, [Q, K, V, *(one for one in (mask, pages, lengths) if one is not None), O]
 
 
 def _schedule(

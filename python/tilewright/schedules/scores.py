@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..te import Expr, Tensor, const, select, tanh
+from ..te import Expr, Tensor, const, min, select, tanh
 
-__all__ = ["heads_of", "of_head", "score"]
+__all__ = ["heads_of", "of_head", "of_page", "score"]
 
 
 def _is_one(extent: Any) -> bool:
@@ -35,9 +35,20 @@ def of_head(x: Tensor, outer: Sequence[Any], *last: Any, heads: Sequence[Any]) -
     return x(*(0 if _is_one(extent) else place for extent, place in zip(x.shape, places, strict=False)), *last)
 
 
+def of_page(x: Tensor, pages: Tensor, outer: Sequence[Any], key: Any, column: Any, *, heads: Sequence[Any]) -> Expr:
+    """An element of keys or values, pages x heads x page x width, of sequence and head `outer`.
+
+    Row b of `pages` has the numbers of the pages of sequence b. Behind the last of them this one is read again.
+    """
+    batch, head = outer
+    page: Any = x.shape[-2]
+    number = pages(batch, min(key // page, pages.shape[-1] - 1))
+    return x(number, head // (heads[-1] // x.shape[-3]), key % page, column)
+
+
 def score(
     raw: Expr, i: Expr, j: Expr, *, mask: Expr | None, scale: float, before: int | None, behind: int | None,
-    offset: int, softcap: float | None,
+    offset: int | Expr, softcap: float | None,
 ) -> Expr:  # fmt: skip
     """The score of query i and key j from their dot product; minus infinity where it is masked.
 

@@ -361,3 +361,15 @@ func.func @encode_as_extent(%t: memref<64x64xbf16>) {
   %m = tile.encode %t as [9223372036854775807, 64] strides [64, 1] steps [1, 1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
   return
 }
+
+// -----
+
+func.func @gathered(%m: !tile.tensor_map<64x64xbf16, swizzle = 128>, %s: i32, %i: index) {
+  %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  tile.elect role {
+    %b = tile.acquire %ring[%s, %s] : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    // expected-error@+1 {{'tile.tma_load' op expected one of the 2 dimensions gathered, got 2}}
+    tile.tma_load %m[%i, %i] to %b signal %ring[%s] gathered 2 : !tile.tensor_map<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128>, !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  }
+  return
+}

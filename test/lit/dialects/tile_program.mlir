@@ -20,6 +20,9 @@ func.func @f(%A: memref<256x256xbf16>, %X: memref<4x18x18x64xbf16>, %C: memref<2
     // CHECK: %[[B:.*]] = tile.load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] box [1, 8, 8, 64] as [4, 18, 18, 64] strides [20736, 1152, 64, 1] steps [1, 2, 2, 1] :
     %b = tile.load %X[%c0, %x, %y, %c0] box [1, 8, 8, 64] as [4, 18, 18, 64] strides [20736, 1152, 64, 1] steps [1, 2, 2, 1]
         : memref<4x18x18x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    // CHECK: tile.load %{{.*}}[%[[X]], %[[Y]], %{{.*}}, %{{.*}}, %{{.*}}] box [2, 1, 32, 64] gathered 0 :
+    %gathered = tile.load %X[%x, %y, %c0, %c0, %c0] box [2, 1, 32, 64] gathered 0
+        : memref<4x18x18x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
     // CHECK: %[[S:.*]] = tile.matmul %[[A]], %[[B]] into %[[ZEROS]] promoted 2 :
     %s = tile.matmul %a, %b into %zeros promoted 2 : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
     // CHECK: %[[T:.*]] = tile.matmul %[[A]] mn_major, %[[B]] mn_major into %[[S]] width %{{.*}} of [64, 48] :

@@ -347,3 +347,47 @@ func.func @too_many_warpgroups(%c1: index) {
   }
   return
 }
+
+// -----
+
+func.func @gathered_columns(%A: memref<9x2x32x64xbf16>, %c0: index, %c1: index, %c4: index) {
+  tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    // expected-error @below {{'tile.load' op expected a gathered dimension of rows, before the last of 4, got 3}}
+    %a = tile.load %A[%x, %x, %c0, %c0] box [1, 2, 32, 64] gathered 3 : memref<9x2x32x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  }
+  return
+}
+
+// -----
+
+func.func @gathered_behind(%A: memref<9x2x32x64xbf16>, %c0: index, %c1: index, %c4: index) {
+  tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    // expected-error @below {{'tile.load' op expected extents of 1 before the gathered dimension, got [2, 1, 32, 64]}}
+    %a = tile.load %A[%x, %x, %c0, %c0] box [2, 1, 32, 64] gathered 1 : memref<9x2x32x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  }
+  return
+}
+
+// -----
+
+func.func @gathered_multicast(%A: memref<9x2x32x64xbf16>, %c0: index, %c1: index, %c4: index) {
+  tile.kernel (%c4, %c4, %c1) cluster [2, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    // expected-error @below {{'tile.load' op expected a load for one block of a gathered dimension, got a multicast}}
+    %a = tile.load %A[%x, %x, %x, %c0, %c0] box [2, 1, 32, 64] multicast x gathered 0 : memref<9x2x32x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  }
+  return
+}
+
+// -----
+
+func.func @gathered_coordinates(%A: memref<9x2x32x64xbf16>, %c0: index, %c1: index, %c4: index) {
+  tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    // expected-error @below {{'tile.load' op expected a coordinate for each of the box's 4 dimensions, got 3}}
+    %a = tile.load %A[%x, %x, %c0, %c0] box [2, 1, 32, 64] gathered 0 : memref<9x2x32x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  }
+  return
+}

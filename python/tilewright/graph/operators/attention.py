@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ... import te
-from ...schedules.scores import heads_of, of_head, score
+from ...schedules.scores import heads_of, of_head, of_page, score
 from ...te import Expr, Tensor
 from .common import OPERATORS, Operator, accumulator, at
 
@@ -17,16 +17,20 @@ __all__ = ["attention"]
 
 def attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None, before: int | None,
-    behind: int | None, offset: int, softcap: float | None,
+    behind: int | None, offset: int, softcap: float | None, pages: Tensor | None = None, lengths: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """softmax(scale * q @ k.T + mask) @ v, heads x queries x width; zeros where a query sees no key."""
-    acc, heads = accumulator(q.dtype), heads_of(q, k, v)
+    acc, heads = accumulator(q.dtype), heads_of(q, k, v) if pages is None else list(q.shape[:-2])
     queries, keys, width = q.shape[-2], k.shape[-2], q.shape[-1]
+    if pages is not None:
+        keys = keys * pages.shape[-1]
     factor = scale if scale is not None else cast(int, width) ** -0.5 if width else 0.0
     shape = [*heads, queries, keys]
     d, j = te.reduce_axis((0, width), name="d"), te.reduce_axis((0, keys), name="j")
 
     def read(x: Tensor, outer: Sequence[Any], *last: Any) -> Expr:
+        if pages is not None and x is not q:
+            return of_page(x, pages, outer, *last, heads=heads).astype(acc)
         return of_head(x, outer, *last, heads=heads).astype(acc)
 
     def dot(*places: Any) -> Expr:
@@ -36,11 +40,15 @@ def attention(
     raw = te.compute(shape, dot, name="QK")
 
     def masked(*places: Any) -> Expr:
-        *_, i, j = places
+        *outer, i, j = places
         own = None if mask is None else at(mask, list(places), shape)
-        return score(
-            raw(*places), i, j, mask=own, scale=factor, before=before, behind=behind, offset=offset, softcap=softcap
+        first = offset if lengths is None else lengths(outer[0]) + (offset - queries)
+        value = score(
+            raw(*places), i, j, mask=own, scale=factor, before=before, behind=behind, offset=first, softcap=softcap
         )
+        if lengths is None:
+            return value
+        return te.select(j < lengths(outer[0]), value, te.const(float("-inf"), value.dtype))
 
     S = te.compute(shape, masked, name="S")
     jm = te.reduce_axis((0, keys), name="jm")
