@@ -27,6 +27,7 @@ Of an .onnx file the page shows the groups of the model, each with its kernels, 
 
 
 def _run(options: argparse.Namespace) -> int:
+    from ..backend.sass import find_disassembler
     from ..compiler import build
     from ..viewer import view, view_data
 
@@ -43,6 +44,7 @@ def _run(options: argparse.Namespace) -> int:
             functions.append(build(program, args, options.target, name, start=options.start))
         if not options.json:
             view(functions, options.output)
+            _tell(options, find_disassembler())
             return 0
         text = json.dumps(view_data(functions))
     except (TypeError, ValueError) as error:
@@ -63,7 +65,16 @@ def _run_model(path: Path, options: argparse.Namespace) -> int:
     if options.json:
         return _write(json.dumps(model.view_data()), options)
     model.view(options.output)
+    _tell(options)
     return 0
+
+
+def _tell(options: argparse.Namespace, disassembler: Path | None = Path("nvdisasm")) -> None:
+    """Says where the page is, and what it lacks without a disassembler. Standard output is the program's own."""
+    lacking = ""
+    if disassembler is None or disassembler.name != "nvdisasm":
+        lacking = "; SASS is left out: pip install nvidia-cuda-nvdisasm brings its disassembler"
+    print(f"{options.output}: open it in a browser{lacking}", file=sys.stderr)
 
 
 def _write(text: str, options: argparse.Namespace) -> int:

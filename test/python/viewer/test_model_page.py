@@ -157,7 +157,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_command_views_an_onnx_file(onnx_file: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     ran = run(str(onnx_file), "--target=sim", "-o", str(page))
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (ran.returncode, ran.stderr) == (0, f"{page}: open it in a browser\n")
     data = json.loads(Elements(page.read_text()).data)
     assert [node for group in data["groups"] for node in group["nodes"]] == [
         "node 'first' (Exp)",

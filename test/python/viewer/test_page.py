@@ -13,7 +13,7 @@ import pytest
 
 import tilewright as tw
 from browser import HOSTILE, Elements, in_browser, needs_chromium
-from tilewright import schedules, te
+from tilewright import cli, schedules, te
 from tilewright.dtypes import as_dtype
 from tilewright.viewer import view_data
 from tilewright.viewer.page import page_of
@@ -96,6 +96,18 @@ def test_command_writes_a_page_and_data(tmp_path: Path) -> None:
 def test_command_says_what_is_wrong(arguments: list[str], said: str) -> None:
     ran = run(*arguments)
     assert (ran.returncode, ran.stderr) == (1, f"tilewright view: {said}\n")
+
+
+def test_command_says_where_the_page_is_and_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tilewright.backend.sass.find_disassembler", lambda: None)
+    monkeypatch.setattr("tilewright.viewer.device.find_disassembler", lambda: None)
+    page = tmp_path / "page.html"
+    cli.main(["view", str(EXAMPLE), "--program=mmult(64, 64, 64)", "--target", SM90, "-o", str(page)])
+    assert capsys.readouterr().err == (
+        f"{page}: open it in a browser; SASS is left out: pip install nvidia-cuda-nvdisasm brings its disassembler\n"
+    )
 
 
 # What the page itself finds.
