@@ -1,8 +1,8 @@
 """Random ONNX graphs against ONNX's reference in double precision: with all passes, and without one of them.
 
 `python bench/fuzz_graphs.py OUT.json FIRST COUNT [--target cpu] [--seconds S]`: the seeds from FIRST on, in one
-process. Every other seed leaves a pass out. The file has the counts, the operators that were in the graphs, and each seed that
-went wrong with its error. The graphs are those of test/python/models/random_graphs.py.
+process. Every other seed leaves a pass out. The file has the counts, the operators that were in the graphs, and each
+seed that went wrong with its error. The graphs are those of test/python/models/random_graphs.py.
 """
 
 from __future__ import annotations
