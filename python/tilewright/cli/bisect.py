@@ -91,5 +91,5 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
     parser.add_argument("--target", default="sim", help='"sim", "cuda", "cuda -arch=sm_80" or "cpu" (default: sim)')
     parser.add_argument("--program", metavar="EXPRESSION", help="the pair (schedule, args) of a Python file")
     parser.add_argument("--name", help="the function's name")
-    parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: 0)")
     parser.set_defaults(run=_run)

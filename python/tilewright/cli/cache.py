@@ -44,7 +44,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--clear", action="store_true", help="remove all entries and start the counts from nothing")
-    parser.add_argument("--dir", metavar="DIR", help="a cache of one's own, instead of the default one")
+    parser.add_argument("--clear", action="store_true", help="remove all entries and reset the counts")
+    parser.add_argument("--dir", metavar="DIR", help="the folder of another cache, instead of the default")
     parser.add_argument("--shared", action="store_true", help="with --dir: other users write that folder on purpose")
     parser.set_defaults(run=_run)

@@ -206,13 +206,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
         "--emit", metavar="STAGE", choices=(*EMITTED, *MODEL_STAGES),
         help=f"{', '.join(EMITTED)}; of a model {' or '.join(MODEL_STAGES)}",
     )  # fmt: skip
-    parser.add_argument(
-        "-o", dest="output", metavar="OUT", help="the file to write to; standard output where it is left out"
-    )
+    parser.add_argument("-o", dest="output", metavar="OUT", help="the file to write; standard output if left out")
     parser.add_argument(
         "--locations",
         action="store_true",
-        help="keep the user's line on each op, for what is made of the file later",
+        help="keep the user's line on each op, so that a later run can name it",
     )
     parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80", "sim" or "cpu" (default: cuda)')
     parser.add_argument(

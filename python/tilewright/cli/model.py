@@ -21,7 +21,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="what an extent of a model's input is: a name, which makes it symbolic, or a number (may be repeated)",
     )  # fmt: skip
     parser.add_argument(
-        "--without", action="append", default=[], metavar="PASS", help="a pass on a model that is left out"
+        "--without", action="append", default=[], metavar="PASS", help="leave out this pass on the model"
     )
 
 

@@ -74,14 +74,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
     parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80" or "cpu" (default: cuda)')
     parser.add_argument("--program", metavar="EXPRESSION", help="the outputs of a program, or a space")
     parser.add_argument(
-        "--trials", type=int, default=64, help="records in all, with those of earlier runs (default: 64)"
+        "--trials", type=int, default=64, help="number of trials, including those of earlier runs (default: 64)"
     )
-    parser.add_argument("--database", metavar="DB", help="the file of the records, made where there is none")
+    parser.add_argument("--database", metavar="DB", help="the file of the records; it is created if it does not exist")
     parser.add_argument("--size", action="append", default=[], metavar="NAME=NUMBER", help="the value of a symbol")
-    parser.add_argument("--seconds", type=float, help="no trial begins after so many seconds")
-    parser.add_argument("--workers", type=int, help="how many trials run at once")
+    parser.add_argument("--seconds", type=float, help="start no trial after this many seconds")
+    parser.add_argument("--workers", type=int, help="how many trials run at the same time")
     parser.add_argument("--device", type=int, default=0, help="the GPU's number (default: 0)")
-    parser.add_argument("--seed", type=int, default=0, help="of the inputs and of the search (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs and of the search (default: 0)")
     parser.add_argument("--plot", metavar="PICTURE", help="draw the search into this file (needs matplotlib)")
     parser.add_argument("-o", "--output", metavar="TRACE", help="write the best schedule's trace as JSON")
     parser.set_defaults(run=_run)

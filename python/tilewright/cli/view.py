@@ -123,7 +123,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
         "--program",
         metavar="EXPRESSION",
         action="append",
-        help="the pair (schedule, args) of a Python file; of several the page shows the differences",
+        help="the pair (schedule, args) of a Python file; given several times, the page compares the programs",
     )
     parser.add_argument("--name", help="the function's name")
     parser.set_defaults(run=_run)
