@@ -1,4 +1,4 @@
-"""Attention of one query with split keys, beside torch's and a copy of as many bytes, in one run on one GPU.
+"""Attention of one query with split keys, also in pages, beside torch's and a copy of as many bytes, on one GPU.
 
 `python bench/attention_decode.py OUT.json [QUICK]`. Each shape is batch x query heads : key heads x keys, of bfloat16
 and heads of 128. Medians of event times in random order, the L2 cache flushed before every run. Results are checked
@@ -15,15 +15,16 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from attention import Clock
-from tilewright.ops.attention_choice import tiles_for
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tilewright import ops
 from tilewright.ops.operator import Operand
+from tilewright.schedules.attention_choice import tiles_for
 from tilewright.target import Target
 
 SHAPES = [(1, 32, 8, 8192), (1, 64, 8, 65536), (16, 64, 8, 8192), (64, 32, 8, 4096), (1, 32, 32, 8192)]
 WIDTH = 128
+PAGES = (16, 64)
 
 
 def exact(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -59,6 +60,23 @@ def measure(clock: Clock, batch: int, heads: int, shared: int, keys: int) -> dic
             calls[name] = peer
         except RuntimeError as refused:
             print(name, "refuses", str(refused).splitlines()[0])
+    for page in PAGES:
+        # The same keys and values, in pages of a cache that lie in any order.
+        numbers = torch.randperm(batch * keys // page, device="cuda").to(torch.int32).view(batch, -1)
+        cached = [
+            torch.empty(batch * keys // page, page, shared, WIDTH, device="cuda", dtype=k.dtype) for _ in range(2)
+        ]
+        for cache, one in zip(cached, (k, v), strict=True):
+            cache[numbers.long()] = one.view(batch, shared, -1, page, WIDTH).permute(0, 2, 3, 1, 4)
+        pages = [cache.transpose(1, 2) for cache in cached]
+        result = torch.full_like(q, float("nan"))
+
+        def paged(pages: list[torch.Tensor] = pages, numbers: Any = numbers, result: Any = result) -> None:
+            ops.attention(q, *pages, pages=numbers, out=result)
+
+        paged()
+        errors[f"pages of {page}"] = (result[:1].double() - right).abs().max().item()
+        calls[f"pages of {page}"] = paged
     calls["ours"]()
     errors["ours"] = (out[:1].double() - right).abs().max().item()
     times = dict(zip(calls, clock.medians(list(calls.values())), strict=True))

@@ -39,9 +39,12 @@ def result_shape(
     mask: Operand | None = None,
     pages: Operand | None = None,
     lengths: Operand | None = None,
+    slopes: Operand | None = None,
+    sinks: Operand | None = None,
 ) -> tuple[int, ...]:
     """The shape of the result, of operands that fit."""
     check_attention(q, k, v, mask, enable_gqa=True, pages=pages, lengths=lengths)
+    _check_heads(q, slopes=slopes, sinks=sinks)
     if pages is not None:
         return (*q.shape[:-1], v.shape[-1])
     return (*_outer(q, k, v), q.shape[-2], v.shape[-1])
@@ -55,6 +58,8 @@ def attention(
     mask: Operand | None = None,
     pages: Operand | None = None,
     lengths: Operand | None = None,
+    slopes: Operand | None = None,
+    sinks: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -85,6 +90,11 @@ def attention(
     lengths
         Of int32, one for each sequence: how many keys it has. Its last query stands at its last key, and `offset` is
         counted from there. Keys behind the last have no weight, but their values must be finite.
+    slopes
+        Of float32, one for each head of `q` (ALiBi): a score grows by so much from one key to the next, and stays what
+        it is at key i + `offset`.
+    sinks
+        Of float32, one for each head of `q`: a score more, without a value, which takes its share of the weights.
     is_causal
         Query i sees the keys up to i + `offset`.
     scale
@@ -127,12 +137,14 @@ def attention(
     (1, 2, 5, 8)
     """
     check_attention(q, k, v, mask, enable_gqa, pages, lengths)
+    _check_heads(q, slopes=slopes, sinks=sinks)
     bounds = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     operands = {"Q": q, "K": k, "V": v, "mask": mask, "pages": pages, "lengths": lengths}
+    operands |= {"slopes": slopes, "sinks": sinks}
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
     inputs = list(named.values())
     options: dict[str, Any] = {**bounds, "softcap": softcap, "scale": scale}
-    options.update(pages=named.get("pages"), lengths=named.get("lengths"))
+    options |= {name: named.get(name) for name in ("pages", "lengths", "slopes", "sinks")}
     shape = result_shape(q, k, v, None, pages)
     on_gpu = target is None or target.kind != "cpu"
     tiles = tiles_for(q, k, v, shape, strides, current(), pages) if on_gpu else None
@@ -199,6 +211,19 @@ def check_attention(
             more = "" if enable_gqa else " (enable_gqa=True is for heads of q that share one of k and v)"
             raise ValueError(f"attention: expected extents before the last two that fit{more}, {shapes}")
     _check_mask(mask, (*_outer(q, k, v), q.shape[-2], k.shape[-2]))
+
+
+def _check_heads(q: Operand, **arrays: Operand | None) -> None:
+    for name, one in arrays.items():
+        if one is None:
+            continue
+        if one.dtype != "float32":
+            raise TypeError(f"attention: expected {name} of float32, got {one.dtype}")
+        if len(q.shape) < 3 or one.shape != q.shape[-3:-2]:
+            raise ValueError(
+                f"attention: expected q of at least 3 dimensions and a number for each of its heads as {name}, got "
+                f"shapes {q.shape} and {one.shape}"
+            )
 
 
 def _check_pages(q: Operand, k: Operand, v: Operand, mask: Operand | None, pages: Operand) -> None:

@@ -80,7 +80,9 @@ class KeyParts:
         return (value, query, x.shape[-2]) if self.packed == 1 else (value, heads[-1], x.shape[-3])
 
 
-def merged(partial: Tensor, parts: KeyParts, queries: Any, wide: int, dtype: str) -> tuple[Tensor, list[Tensor]]:
+def merged(
+    partial: Tensor, parts: KeyParts, queries: Any, wide: int, dtype: str, sinks: Tensor | None
+) -> tuple[Tensor, list[Tensor]]:
     """The result of what the parts come to, and the stages before it.
 
     A row of a part has its values, and behind them the logarithm, by 2, of its sum of exponentials.
@@ -112,6 +114,8 @@ def merged(partial: Tensor, parts: KeyParts, queries: Any, wide: int, dtype: str
 
     def result(*place: Expr) -> Expr:
         total = L(*place[:-1])
+        if sinks is not None:
+            total = total + exp2(sinks(place[-3]).astype("float32") * math.log2(math.e) - finite(place[:-1]))
         return select(total == 0.0, 0.0, W(*place) / total).astype(dtype)
 
     return compute((*shape, wide), result, name="O"), [M, L, W]

@@ -96,6 +96,8 @@ def attention_of(
     parts: int | None = None,
     pages: Tensor | None = None,
     lengths: Tensor | None = None,
+    slopes: Tensor | None = None,
+    sinks: Tensor | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
 
@@ -110,7 +112,8 @@ def attention_of(
 
     With `pages`, K and V are pages x heads x page x width each. Row b of these numbers, sequences x pages of int32,
     says which pages have the keys and values of sequence b. `lengths` says how many keys each sequence has. Its last
-    query then stands at its last key, and `offset` counts from there.
+    query then stands at its last key, and `offset` counts from there. Of each head, `slopes` have what a score
+    grows by from one key to the next, and `sinks` a score without a value, which only takes its share of the weights.
     """
     rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], V.shape[-1]]
@@ -124,7 +127,7 @@ def attention_of(
         results += _WIDTHS  # the first of these columns is the logarithm of the sum of exponentials
     shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
     # Exponentials are those of two, with one multiplication, where nothing comes between scale and softmax.
-    is_plain = softcap is None and (mask is None or mask.dtype == "bool") and scale > 0
+    is_plain = softcap is None and slopes is None and (mask is None or mask.dtype == "bool") and scale > 0
     factor = scale * _LOG2_E if is_plain else _LOG2_E
 
     def filled(x: Tensor, extents: tuple[int, int], name: str) -> Tensor:
@@ -161,9 +164,9 @@ def attention_of(
             *outer, i, j = at
             (head, query_), key_ = places.head(outer, i), places.key(outer, j)
             own = None
+            if places.packed > 1 and (mask is not None or slopes is not None):
+                head[-1] = min(head[-1], places.all_heads[-1] - 1)
             if mask is not None:
-                if places.packed > 1:
-                    head[-1] = min(head[-1], places.all_heads[-1] - 1)
                 ends = [min(place, extent - 1) for place, extent in ((query_, queries), (key_, keys))]
                 own_places = [*head, *ends][len(head) + 2 - mask.ndim :]
                 own = mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, own_places, strict=True)))
@@ -173,7 +176,7 @@ def attention_of(
                 first = end + (offset - queries)
             value = score(
                 raw(*at), query_, key_, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
-                offset=first, softcap=softcap,
+                offset=first, softcap=softcap, slope=None if slopes is None else slopes(head[-1]),
             )  # fmt: skip
             return select(key_ < end, value, const(float("-inf"), "float32")) if has_end else value
 
@@ -206,13 +209,15 @@ def attention_of(
     made.loaded.append((value, W))
 
     def result(*at: Expr) -> Expr:
-        total = L(*at[:-1])
+        total, largest = L(*at[:-1]), M(*at[:-1])
+        if sinks is not None and not places.is_split:
+            exponent = sinks(at[-3]).astype("float32") * _LOG2_E
+            total = total + exp2(exponent - (largest if sees else max(largest, _LEAST)) * factor)
         if not sees:
             total = select(total == 0.0, const(1, "float32"), total)
         value = W(*at) * (1 / total)
         if not places.is_split:
             return value.astype(dtype)
-        largest = M(*at[:-1])
         return select(at[-1] < wide, value, (largest if sees else max(largest, _LEAST)) * factor + log2(L(*at[:-1])))
 
     stored = compute(W.shape, result, name="O.shared")
@@ -221,12 +226,12 @@ def attention_of(
         lambda *at: stored(*at),
         name="O.parts" if places.is_split else "O",
     )
-    O, merging = merged(last, places, queries, wide, dtype) if places.is_split else (last, [])  # noqa: E741
+    O, merging = merged(last, places, queries, wide, dtype, sinks) if places.is_split else (last, [])  # noqa: E741
     s = create_schedule(O.op)
     _schedule(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers, places.is_split)
     if merging:
         schedule_merge(s, O, merging)
-    return s, [Q, K, V, *(one for one in (mask, pages, lengths) if one is not None), O]
+    return s, [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks) if one is not None), O]
 
 
 def _schedule(

@@ -48,16 +48,18 @@ def of_page(x: Tensor, pages: Tensor, outer: Sequence[Any], key: Any, column: An
 
 def score(
     raw: Expr, i: Expr, j: Expr, *, mask: Expr | None, scale: float, before: int | None, behind: int | None,
-    offset: int | Expr, softcap: float | None,
+    offset: int | Expr, softcap: float | None, slope: Expr | None = None,
 ) -> Expr:  # fmt: skip
     """The score of query i and key j from their dot product; minus infinity where it is masked.
 
     Query i sees keys from i + offset - `before` to i + offset + `behind`, and those where a `mask` of bools is true. A
-    mask of floats is added.
+    mask of floats is added, and `slope` times how far key j is behind query i's place, which is negative before it.
     """
     value = raw if scale == 1.0 else raw * scale
     if softcap is not None:
         value = tanh(value * (1.0 / softcap)) * softcap
+    if slope is not None:
+        value = value + slope.astype(value.dtype) * (j - (i + offset)).astype(value.dtype)
     if mask is not None and mask.dtype != "bool":
         value = value + mask.astype(value.dtype)
     lowest = const(float("-inf"), value.dtype)

@@ -18,6 +18,7 @@ __all__ = ["attention"]
 def attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None, before: int | None,
     behind: int | None, offset: int, softcap: float | None, pages: Tensor | None = None, lengths: Tensor | None = None,
+    slopes: Tensor | None = None, sinks: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """softmax(scale * q @ k.T + mask) @ v, heads x queries x width; zeros where a query sees no key."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v) if pages is None else list(q.shape[:-2])
@@ -44,7 +45,16 @@ def attention(
         own = None if mask is None else at(mask, list(places), shape)
         first = offset if lengths is None else lengths(outer[0]) + (offset - queries)
         value = score(
-            raw(*places), i, j, mask=own, scale=factor, before=before, behind=behind, offset=first, softcap=softcap
+            raw(*places),
+            i,
+            j,
+            mask=own,
+            scale=factor,
+            before=before,
+            behind=behind,
+            offset=first,
+            softcap=softcap,
+            slope=None if slopes is None else slopes(outer[-1]),
         )
         if lengths is None:
             return value
@@ -68,6 +78,8 @@ def attention(
 
     def element(*places: Any) -> Expr:
         total = L(*places[:-1])
+        if sinks is not None:
+            total = total + te.exp(sinks(places[-3]).astype(acc) - te.max(M(*places[:-1]), lowest))
         none = te.const(0.0, acc)
         return te.select(total == none, none, W(*places) / total).astype(q.dtype)
 
