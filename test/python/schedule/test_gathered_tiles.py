@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from mlir import ir
 
 import tilewright as tw
 from tilewright import te
 from tilewright.errors import CompileError, SimulationError
 from tilewright.instructions import wgmma
+from tilewright.ir import context
 
 PAGES, SEQUENCES, ROWS, WIDTH = 12, 2, 128, 64
 
@@ -82,6 +85,35 @@ def test_one_load_for_each_page() -> None:
     assert producer.count("gathered 0") == 4
     # The numbers of the pages are read while the slot is waited for.
     assert producer.rindex("memref.load") < producer.index("tile.acquire")
+
+
+BARRIERS = r"\s*tile\.(commit|wgmma_commit|tma_load .* gathered)\b"
+
+
+def test_each_barrier_and_each_page_is_needed() -> None:
+    """Each is deleted alone. The simulator tells, or the result is another one."""
+    s, args = paged(32)
+    t, a, b = arrays(32)
+    lines = str(tw.lower(s, args, stage="gpu", target=tw.Target("cuda", arch="sm_90a"))).splitlines()
+
+    def run(text: str) -> np.ndarray:
+        c = np.zeros((SEQUENCES, 64, ROWS), "float32")
+        with context():
+            tw.build(ir.Module.parse(text), target=tw.Target("sim", checks=True), name="main", start="gpu")(t, a, b, c)
+        return c
+
+    right = run("\n".join(lines))
+    places = [number for number, line in enumerate(lines) if re.match(BARRIERS, line)]
+    assert len(places) >= 4
+    unneeded = []
+    for place in places:
+        try:
+            made = run("\n".join(line for number, line in enumerate(lines) if number != place))
+        except (SimulationError, CompileError):
+            continue
+        if (made == right).all():
+            unneeded.append(lines[place].strip())
+    assert unneeded == []
 
 
 def test_a_page_that_does_not_exist_is_found() -> None:
