@@ -14,7 +14,7 @@ from ..errors import CompileError, TilewrightError
 from ..messages.location import Source, at_source
 from ..messages.progress import progress
 from ..te import ComputeOp, Tensor, Var
-from ..te.expr import Const, Expr, IterVar, Read, Select
+from ..te.expr import Call, Const, Expr, IterVar, Read, Select
 from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.walks import parts
@@ -224,13 +224,22 @@ def _is_inlined(op: ComputeOp, reads: Sequence[tuple[Any, Read]]) -> bool:
     if any(isinstance(reader, ScanOp) for reader, _ in reads):
         return False
     if _only_moves(op):
-        return True
-    if len(reads) != 1:
-        return False
-    reader, read = reads[0]
+        # A contraction whose reads divide axes has no vectors: there a copy costs less.
+        in_contraction = any(reader.reduction is not None and not _reads_once(reader, read) for reader, read in reads)
+        return not (in_contraction and _divides(op))
+    return len(reads) == 1 and _reads_once(*reads[0])
+
+
+def _reads_once(reader: ComputeOp, read: Read) -> bool:
+    """Whether each element is read for one place of the reader's axes."""
     alone = {id(index) for index in read.indices if isinstance(index, IterVar)}
     axes = [axis for axis in (*reader.axis, *reader.reduce_axis) if axis.dom is None or str(axis.dom[1]) != "1"]
     return all(id(axis) in alone for axis in axes)
+
+
+def _divides(op: ComputeOp) -> bool:
+    """Whether places are quotients or remainders of others, as of a reshape that splits or joins dimensions."""
+    return any(isinstance(part, Call) and part.op in ("floordiv", "floormod") for part in parts(op.body))
 
 
 def _only_moves(op: ComputeOp) -> bool:

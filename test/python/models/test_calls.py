@@ -185,3 +185,23 @@ def test_no_memory_on_the_gpu_says_what_the_plan_needs(tmp_path: Path) -> None:
         f"Tilewright's arrays; {needs}\n"
     )
     assert ran_on_fake(tmp_path, 200_000, 1000) == 2 * said
+
+
+# ---------------------------------------------------------------------------- schedules for a processor
+
+
+def test_heads_are_joined_by_a_copy_before_a_matmul() -> None:
+    """Reads that divide an axis of a contraction have no vectors; a plain transpose is read as it is."""
+    with GraphBuilder("joined", [("x", TensorType((4, 32, 16), "float32"))]) as b:
+        x = b.op("transpose", b.inputs["x"], permutation=[1, 0, 2])
+        w = b.op("transpose", b.weight("w", RNG.standard_normal((8, 64)).astype("float32")), permutation=[1, 0])
+        y = b.op("matmul", b.op("reshape", x, shape=[32, 64]), w, acc="float32", to="float32")
+        graph = b.finish([("y", y)])
+    weight = graph.weights["w"]
+    model = compile_graph(graph, "cpu")
+    (group,) = model.groups
+    trace = str(group.schedule.trace())
+    assert trace.count("compute_inline()") == 2, trace
+    assert len(group.schedule.stages) == 4  # two transposes, the reshape and the matmul
+    x = RNG.standard_normal((4, 32, 16)).astype("float32")
+    np.testing.assert_allclose(model(x), x.transpose(1, 0, 2).reshape(32, 64) @ weight.T, rtol=1e-4, atol=1e-5)
