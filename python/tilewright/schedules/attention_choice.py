@@ -107,7 +107,7 @@ def tiles_for(
     key_seconds = heads // packed * keys * (width + wide) * 2 / gpu.bandwidth
     fitting: dict[tuple[int, int, int | None, int], float] = {}
     for (rows, columns), is_split in itertools.product(_TILES, (False, True)):
-        if rows >= queries + 64 or columns >= keys + 64 or is_split and queries > rows:
+        if rows >= queries + 64 or columns >= keys + 64:
             continue
         # Of a tile's keys TMA loads whole pages, of at least so many rows, or a part of one.
         if pages is not None and (page % _LEAST_ROWS or page % columns and columns % page):
