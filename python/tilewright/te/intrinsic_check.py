@@ -210,7 +210,7 @@ class _Trials:
                 return small.astype(kind)
             least, most = numpy.iinfo(kind).min, numpy.iinfo(kind).max
             values = self.random.integers(least, most, shape, dtype=kind, endpoint=True)
-            edges = numpy.array([least, least + 1, 0, 1, 100, 101, most - 1, most]).astype(kind)
+            edges = numpy.array([least, least + 1, 0, 1, 100, 101, most - 1, most], kind)
             return numpy.where(self.random.integers(0, 4, shape) == 0, self.random.choice(edges, shape), values)
         # Sums of such numbers are exact in any order.
         values = small * 0.5

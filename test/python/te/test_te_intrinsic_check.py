@@ -59,6 +59,14 @@ def test_one_that_clamps_the_least_number() -> None:
     assert "got -127 in place of -128" in text
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint32", "uint64"])
+@pytest.mark.filterwarnings("error")
+def test_one_that_changes_the_largest_number(dtype: str) -> None:
+    largest, seven = te.max_value(dtype), te.const(7, dtype)
+    text = refusal(lambda: elementwise(lambda x: x, lambda x: te.select(x.equal(largest), seven, x), dtype))
+    assert f"got 7 in place of {largest}" in text
+
+
 def test_one_that_sums_in_int8() -> None:
     text = refusal(lambda: dot(lambda x, y: x * y, lambda s, p: s + p, "int8", "int32", "int8"))
     assert "expected the body to compute what is described" in text
