@@ -95,6 +95,8 @@ def contraction_of(stage: StageFacts) -> Contraction | None:
     a, b = stage.accesses
     if a.tensor.op is b.tensor.op or any(None in access.indices for access in (a, b)):
         return None
+    if a.tensor.op.num_outputs > 1 or b.tensor.op.num_outputs > 1:  # no primitive copies a part of them
+        return None
     m, n, batch = list[IterVar](), list[IterVar](), list[IterVar]()
     for axis in stage.spatial:
         of_a, of_b = a.depends_on(axis), b.depends_on(axis)

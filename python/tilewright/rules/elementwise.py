@@ -122,7 +122,7 @@ class Transposed:
         last = root.spatial[-1]
         for access in root.accesses:
             axes = access.axes
-            inner = axes[-1] if axes else None
+            inner = axes[-1] if axes and access.tensor.op.num_outputs == 1 else None
             if inner is None or inner is last or None in axes or len(set(map(id, axes))) != len(axes):
                 continue
             pair = [extent_of(axis.dom.extent) for axis in (inner, last) if axis.dom]

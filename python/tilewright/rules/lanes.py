@@ -112,7 +112,8 @@ def rows_to_keep(group: Group) -> list[tuple[Tensor, list[StageFacts]]]:
         names = [stage for stage in _members(group) if stage.reads_of(tensor.op)]
         accesses = [access for stage in names for access in stage.reads_of(tensor.op)]
         is_whole = all(len([axis for axis in access.axes if axis is not None]) == rank for access in accesses)
-        if count > 1 and tensor.ndim == rank and is_whole and len(accesses) == len(names):
+        is_copied = tensor.op.num_outputs == 1  # what is of several tensors, no primitive copies
+        if is_copied and count > 1 and tensor.ndim == rank and is_whole and len(accesses) == len(names):
             found.append((tensor, names))
     return found
 
@@ -121,6 +122,7 @@ def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
     """What a reduction reads along its rows, and stages in registers of a thread, a vector at once."""
     own = {one.op for one in (*group.kept, *group.reductions)}
     reads: Sequence[tuple[Access, bool]] = _column_reads(group, stage)
-    tensors = dict.fromkeys(access.tensor for access, _ in reads if access.tensor.op not in own)
+    places = [access.tensor for access, _ in reads if access.tensor.op.num_outputs == 1]
+    tensors = dict.fromkeys(tensor for tensor in places if tensor.op not in own)
     # Of a tensor that is read at several places a box of both would be copied.
     return [one for one in tensors if extent_of(one.shape[-1]) > 1 and len(stage.reads_of(one.op)) == 1]

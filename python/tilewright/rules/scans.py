@@ -27,11 +27,14 @@ class Statements:
         why = "each element along the first axis needs those before it"
         if _has_stages(group):
             why += ", and others of the step before: the threads of one block, which wait for each other, have them all"
+        assert isinstance(group.root.op, ScanOp)
+        # States that are scanned together are in one kernel: what one has as threads, the others have.
+        numbers = (64,) if len(group.root.op.scans) > 1 else (32, 64, 128)
         return Decision(
             self.name,
             group.names,
             why,
-            (choice("threads", 64, (32, 64, 128)),),
+            (choice("threads", 64, numbers),),
         )
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
