@@ -44,6 +44,7 @@ def main() -> int:
             "commit": commit.stdout.strip(),
             "seeds": [options.first, at - 1],
             "seconds": round(time.monotonic() - begin),
+            "processor seconds": round(time.process_time()),
             "went wrong": wrong,
         }
         options.out.write_text(json.dumps(figures, indent=1) + "\n")

@@ -44,12 +44,13 @@ ROOT = Path(__file__).resolve().parent.parent
 GENERATORS = [
     ROOT / "test" / "python" / "fuzz" / f"{name}.py"
     for name in (
-        "choices", "dataflow", "extents", "gathers", "language", "loops", "programs", "recurrences", "schedules",
-        "tiles",
+        "choices", "dataflow", "extents", "gathers", "language", "loops", "program", "programs", "recurrences",
+        "schedules", "scripts", "tiles", "typed",
     )
 ]  # fmt: skip
 START, COMPILE, RUN = 120.0, 60.0, 30.0
-"""Seconds that a process may take to start, with its GPU's context, and a seed to be compiled and to be run."""
+"""Seconds that a process may take to start, with its GPU's context, and a seed to be compiled and to be run: so many
+times them where --patience says so, for a machine that does other things first."""
 SIMULATOR = "sim -gpu-indices=on"
 """Indices have the widths that they have on a GPU."""
 ALONE = 3
@@ -129,7 +130,8 @@ def work(target: str) -> None:
 class Worker:
     """A process that works off seeds."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, patience: float) -> None:
+        self._patience = patience
         command = [sys.executable, str(Path(__file__).resolve()), "work", target]
         self._errors = tempfile.TemporaryFile("w+")
         # Each program is new: what a cache keeps of it is of no use. A core each: no library takes more.
@@ -145,16 +147,16 @@ class Worker:
         """What became of a seed; "late" or "crash" where the process is no more, or "not reached" at `end`."""
         assert self._process.stdin is not None
         if not self._is_ready:
-            told = self._line(START, end)
+            told = self._line(START * self._patience, end)
             if told.get("at") != "start":
                 return self._given_up(told, "start")
             self._is_ready = True
         self._process.stdin.write(f"{seed}\n".encode())
         self._process.stdin.flush()
-        told = self._line(COMPILE, end)
+        told = self._line(COMPILE * self._patience, end)
         if told.get("at") != "run":
             return told if "result" in told else self._given_up(told, "compile")
-        told = self._line(RUN, end)
+        told = self._line(RUN * self._patience, end)
         return told if "result" in told else self._given_up(told, "run")
 
     def _line(self, seconds: float, end: float) -> dict[str, Any]:
@@ -199,8 +201,9 @@ Found = dict[int, dict[str, Any]]
 
 
 def run_all(
-    seeds: list[int], target: str, processes: int, end: float, report: Callable[[Found], None] = lambda found: None
-) -> Found:
+    seeds: list[int], target: str, processes: int, end: float, report: Callable[[Found], None] = lambda found: None,
+    patience: float = 1,
+) -> Found:  # fmt: skip
     """What became of each seed that was done at `end`. Calls `report` with what there is so far, now and then."""
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for seed in seeds:
@@ -208,7 +211,7 @@ def run_all(
     found: Found = {}
 
     def serve() -> None:
-        worker = Worker(target)
+        worker = Worker(target, patience)
         while time.monotonic() < end:
             try:
                 seed = waiting.get_nowait()
@@ -220,7 +223,7 @@ def run_all(
             found[seed] = answer
             if answer["result"] in ("crash", "late", "fault"):
                 worker.close()
-                worker = Worker(target)
+                worker = Worker(target, patience)
         worker.close()
 
     threads = [threading.Thread(target=serve) for _ in range(processes)]
@@ -242,7 +245,7 @@ def run_alone(found: Found, target: str, end: float) -> None:
         if late["result"] != "late":
             continue
         again = []
-        worker = Worker(target)
+        worker = Worker(target, 1)
         for _ in range(ALONE):
             again.append(worker.ask(seed, end))
             if again[-1]["result"] in ("crash", "late", "fault", "not reached"):
@@ -297,6 +300,7 @@ def summary(found: Found, since: float) -> dict[str, Any]:
         "seeds": [min(found), max(found)] if found else [],
         "counts": counts(found),
         "seconds": round(time.monotonic() - since, 1),
+        "processor seconds": round(sum(os.times()[:4])),  # of the processes that ended as well
         "seconds a seed": seconds,
         "slow": {str(seed): one for seed, one in found.items() if one["result"] == "slow"},
         "went wrong": {
@@ -338,7 +342,7 @@ def run_on_gpu(options: argparse.Namespace, since: float, processes: int) -> dic
     budget = options.budget or 200
     # A fifth of the time, a minute at most, is for what was late.
     until = since + budget - min(budget / 5, 60)
-    found = run_all(seeds, "cuda", processes, until, report)
+    found = run_all(seeds, "cuda", processes, until, report, options.patience)
     run_alone(found, "cuda", since + budget)
     return save(found)
 
@@ -353,6 +357,7 @@ def main() -> int:
     )
     parser.add_argument("--count", type=int, default=600, help="how many, where no file has them (default: 600)")
     parser.add_argument("--processes", type=int, default=0, help="how many (default: a core each)")
+    parser.add_argument("--patience", type=float, default=1, help="times the seconds that a seed may take (default: 1)")
     parser.add_argument("--budget", type=float, default=0, help="seconds (default: 200 for cuda, 3600 for sim)")
     options = parser.parse_args()
     if options.target == "work":
@@ -364,10 +369,19 @@ def main() -> int:
         first = options.first or 0
         end = since + (options.budget or 3600)
         counted = list(range(first, first + options.count))
-        found = run_all(counted, SIMULATOR, options.processes or cores, end, lambda found: progress(found, since))
-        figures = summary(found, since)
-        figures["right"] = [seed for seed, one in found.items() if one["result"] == "right"]
-        Path(options.seeds).write_text(json.dumps(figures) + "\n")
+
+        def save(found: Found) -> dict[str, Any]:
+            figures = summary(found, since)
+            figures["right"] = [seed for seed, one in found.items() if one["result"] == "right"]
+            Path(options.seeds).write_text(json.dumps(figures) + "\n")
+            return figures
+
+        def report(found: Found) -> None:
+            progress(found, since)
+            save(found)
+
+        processes = options.processes or cores
+        figures = save(run_all(counted, SIMULATOR, processes, end, report, options.patience))
     elif options.out is None:
         parser.error("expected a file for the results")
     else:

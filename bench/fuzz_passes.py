@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import base64
 import json
+import os
 import subprocess
 import sys
 import time
@@ -69,7 +70,8 @@ def main() -> None:
         if options.json:
             figures = {
                 "command": " ".join(["python", "bench/fuzz_passes.py", *sys.argv[1:]]), "commit": commit,
-                "seconds": round(time.time() - begin), "seeds": [options.first, first - 1], "counts": dict(counts),
+                "seconds": round(time.time() - begin), "processor seconds": round(sum(os.times()[:4])),
+                "seeds": [options.first, first - 1], "counts": dict(counts),
                 "crashes": dict(sorted(found.items())),
             }  # fmt: skip
             options.json.write_text(json.dumps(figures, indent=1) + "\n")

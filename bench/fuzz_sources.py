@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,7 @@ def main() -> int:
             "seeds": f"{options.first} to {min(first + options.at_once, end) - 1}",
             "counts": dict(sorted(counts.items())),
             "seconds": round(time.monotonic() - since, 1),
+            "processor seconds": round(sum(os.times()[:4])),  # of the compilers as well
             "went wrong": wrong,
         }
         options.out.write_text(json.dumps(figures, indent=1) + "\n")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 import tilewright as tw
-from fuzz.programs import Program
+from fuzz.program import Program
 from tilewright import testing
 from tilewright.te import Schedule
 

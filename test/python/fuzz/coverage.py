@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from fuzz.gathers import INDEX_DTYPES
-from fuzz.programs import DTYPES, KINDS, Program
+from fuzz.language import LARGEST
+from fuzz.program import Program
+from fuzz.programs import KINDS
 from fuzz.schedules import Scheduler
 from primitives import NO_PRIMITIVES, PRIMITIVES
 
@@ -18,13 +20,13 @@ _ASYNCHRONOUS = {f"Stage.{name}" for name in ("copy_by", "specialize", "cluster"
 WANTED = {
     *(name for name in PRIMITIVES if name not in _ASYNCHRONOUS),
     *(f"program: {kind.__name__}" for kind in KINDS),
-    *(f"dtype: {dtype}" for dtype in DTYPES),
+    *(f"dtype: {dtype}" for dtype in LARGEST),
     *(f"indices: {dtype}" for dtype in INDEX_DTYPES),
     *(f"{call}: {scope}" for call in ("cache_read", "cache_write", "set_scope") for scope in _SCOPES),
     *(f"bind: {index}.{dim}" for index in ("blockIdx", "threadIdx") for dim in "xyz"),
     *(f"split: {option}" for option in ("factor", "nparts", "disable_predication")),
     "bind: vthread", "software_pipeline: use_async",
-    "extent: symbolic", "extent: divisible",
+    "extent: symbolic", "extent: divisible", "extent: 0", "no dimensions", "large data",
     "rfactor: then across threads", "reduction: across threads", "reduction: of tuples across threads",
 }  # fmt: skip
 
@@ -62,6 +64,9 @@ def features(program: Program, scheduler: Scheduler) -> set[str]:
     found = {f"program: {kind}" for kind in program.kinds}
     found |= {f"dtype: {value.dtype}" for value in (*program.inputs, *program.computed)}
     found |= {f"indices: {value.dtype}" for value in program.indices}
+    found |= {"extent: 0" for value in program.computed if value.is_empty}
+    found |= {"no dimensions" for value in program.computed if not value.shape}
+    found |= {"large data" for value in program.inputs if value not in program.indices and value.bound > 100}
     for extent, variable in program.symbols.values():
         found.add("extent: divisible" if variable.divisible_by > 1 and extent else "extent: symbolic")
     for step in scheduler.schedule.trace().steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz.choices import Choices
 from fuzz.tiles import Element, copy_of, element_of
-from tilewright.te import ComputeOp, IterVar, Operation, ScanOp, Schedule, Stage
+from tilewright.te import ComputeOp, ExternOp, IterVar, Operation, ScanOp, Schedule, Stage
 from tilewright.te.expr import Call, Expr, Read
 from tilewright.te.linear import linear_of
 
@@ -23,9 +23,13 @@ class Dataflow:
         self._into: dict[Operation, Operation] = {}  # by what was computed where its producer is: the producer
 
         scans = [stage.op for stage in schedule.stages if isinstance(stage.op, ScanOp) and stage.op.inner]
-        self.in_steps: dict[Operation, Operation] = {op: scan for scan in scans for op in scan.inner}
-        """By stage in the steps of a scan: the scan."""
+        self.in_steps: dict[Operation, Operation] = {
+            op: scan.scans[0] for scan in scans for op in (*scan.inner, *scan.scans)
+        }
+        """By scan with stages in its steps, and by such a stage: the scan, or the first of those of several states."""
+        self.scripts = {stage.op for stage in schedule.stages if isinstance(stage.op, ExternOp)}
         self.of_steps = {
+            *self.scripts,
             *self.in_steps,
             *self.in_steps.values(),
             *(scan.state.op for scan in scans if scan.state is not None),
@@ -75,7 +79,7 @@ class Dataflow:
     def _inline(self) -> None:
         for stage in self.schedule.stages:
             fits = not stage.is_output and not stage.op.reduce_axis and not isinstance(stage.op, ScanOp)
-            fits = fits and stage.key not in self.of_steps
+            fits = fits and not self.of_steps & {stage.key, *self.readers(stage.key)}
             if fits and self.choices.chance(25):
                 stage.compute_inline()
                 self._inlined.add(stage.key)

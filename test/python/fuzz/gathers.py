@@ -13,9 +13,10 @@ import numpy as np
 
 from fuzz.choices import Choices
 from fuzz.extents import Extent
+from fuzz.program import at_of
 
 if TYPE_CHECKING:
-    from fuzz.programs import Program, Value
+    from fuzz.program import Program, Value
 
 INDEX_DTYPES = ("int64", "uint32", "uint64", "int32", "int16", "uint8", "uint16", "int8")
 _LARGE = {"int64": 2**49, "uint64": 2**49, "uint32": 2**32 - 1, "int32": 2**29}
@@ -99,7 +100,8 @@ def _arithmetic(p: Program, extent: int, shape: Sequence[int]) -> str:
 def gather(p: Program) -> bool:
     """One or two axes of a tensor are read where data say."""
     x = p.any_value()
-    assert x is not None
+    if x is None:
+        return False
     c = p.choices
     shape = [c.integer(1, 24) if c.chance(30) else n for n in x.shape]
     at, read = [], [x]
@@ -112,12 +114,13 @@ def gather(p: Program) -> bool:
         else:
             text = f"i{d}" if shape[d] == extent else f"i{d} % {extent}"
         at.append(text)
-    return p.compute(shape, f"{x.name}[{', '.join(at)}]", read)
+    return p.compute(shape, at_of(x, at), read)
 
 
 def folded(p: Program) -> bool:
     """All axes are read where floor divisions of the axes say, with negative terms and symbolic extents."""
     x = p.any_value()
-    assert x is not None
-    read = f"{x.name}[{', '.join(_arithmetic(p, extent, x.shape) for extent in x.shape)}]"
+    if x is None:
+        return False
+    read = at_of(x, [_arithmetic(p, extent, x.shape) for extent in x.shape])
     return p.compute(x.shape, read, [x])

@@ -162,12 +162,12 @@ class Loops:
         place.loops[at : at + 2] = [Loop(*one) for one in zip(made, [*outer, *factors], symbolic)]
 
     def bind(self, place: Place, loop: Loop, tag: str) -> None:
-        said = loop.extent if self.choices.chance(20) else None
+        said = loop.extent or None if self.choices.chance(20) else None
         place.stage.bind(loop.axis, te.thread_axis(tag) if said is None else te.thread_axis((0, said), tag))
         loop.tag = tag
         if tag.startswith("thread"):
             assert loop.extent is not None
-            place.kernel.threads[tag] = loop.extent
+            place.kernel.threads[tag] = max(loop.extent, 1)
 
     @staticmethod
     def order_reduction(place: Place) -> None:

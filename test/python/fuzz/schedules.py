@@ -5,10 +5,10 @@ from __future__ import annotations
 from fuzz.choices import Choices
 from fuzz.dataflow import Dataflow, reads_anywhere, reads_windows
 from fuzz.loops import MAX_COPIES, MAX_THREADS, Kernel, Loop, Loops, Place
-from fuzz.programs import Program
+from fuzz.program import Program
 from fuzz.tiles import Tile
 from tilewright import te
-from tilewright.te import Expr, IterVar, Operation, PlaceholderOp, ScanOp, Schedule, Stage
+from tilewright.te import Expr, ExternOp, IterVar, Operation, PlaceholderOp, ScanOp, Schedule, Stage
 from tilewright.te.expr import Var
 
 
@@ -89,9 +89,14 @@ class Scheduler:
 
     def _place(self, stage: Stage) -> None:
         c, key = self.choices, stage.key
+        if key in self.flow.scripts:  # which say it themselves
+            self.places[key] = Place(key, stage, Kernel(), [])
+            return
         axes = [_whole(axis) for axis in (*stage.op.axis, *stage.op.reduce_axis)]
+        if not stage.op.axis:
+            axes.insert(0, Loop(stage.fuse(), 1))
         axes[0].is_scan = isinstance(key, ScanOp)
-        if key in self.flow.in_steps or key in self.flow.in_steps.values():
+        if key in self.flow.in_steps:
             self._step(stage, axes)
             return
         if key in self.flow.follows and self._follow(stage, axes):
@@ -134,7 +139,7 @@ class Scheduler:
     def _step(self, stage: Stage, axes: list[Loop]) -> None:
         """A scan with stages in its steps, or such a stage: threads for the axes beside its own, which they reduce."""
         c, key = self.choices, stage.key
-        scan = self.places.get(self.flow.in_steps.get(key, key))
+        scan = self.places.get(self.flow.in_steps[key])
         place = Place(key, stage, scan.kernel if scan else Kernel(), axes)
         self.places[key] = place
         tags = ["threadIdx.x", "threadIdx.y"]
@@ -195,7 +200,7 @@ class Scheduler:
             elif kind != "vthread":
                 continue
             elif loop.extent is not None and len(free) > 1 and kernel.copies * loop.extent <= MAX_COPIES:
-                kernel.copies *= loop.extent
+                kernel.copies *= max(loop.extent, 1)
                 loops.bind(place, loop, c.pick(["vthread", "vthread.x"]))
         self._bind_reduction(place, threads)
         if not any(loop.tag and loop.tag[:7] != "vthread" for loop in place.loops):
@@ -270,7 +275,7 @@ class Scheduler:
     def _tensorize(self, place: Place) -> None:
         """The innermost loops, of a tile of the stage, are what an intrinsic computes."""
         c, op = self.choices, place.stage.op
-        element = self.flow.element(place.stage) if c.chance(12) else None
+        element = self.flow.element(place.stage) if op.axis and c.chance(12) else None
         if element is None:
             return
         factors = []
@@ -342,7 +347,9 @@ class Scheduler:
     def _lay_out(self, place: Place) -> None:
         """Where the elements of a buffer of the program's own lie, and which of them are kept."""
         c, op = self.choices, place.op
-        if self.flow.is_output(op) or isinstance(op, ScanOp) or op in self.flow.follows or place.is_aligned:
+        if self.flow.is_output(op) or isinstance(op, (ScanOp, ExternOp)) or op in self.flow.follows or place.is_aligned:
+            return
+        if not place.stage.op.axis:
             return
         rank, row = len(place.stage.op.axis), _whole(place.stage.op.axis[-1]).extent
         # Of what is computed at a loop, the rows are as long as what is needed there.

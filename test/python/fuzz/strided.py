@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tilewright as tw
-from fuzz.programs import Program
+from fuzz.program import Program
 from tilewright import te
 from tilewright.te import Schedule
 
@@ -65,9 +65,8 @@ class Views:
         count = len(self.program.inputs)
         for value, (held, raw), was in zip(self.program.outputs, self.holders[count:], before[count:]):
             np.testing.assert_array_equal(held.astype(np.float64), value.exact, err_msg=f"{value.name} on {target}")
-            held.view("uint8" if held.dtype.itemsize == 1 else held.dtype)[...] = (
-                was[:1].view("uint8").repeat(held.dtype.itemsize).view(held.dtype)[0]
-            )
+            poison = held.view(f"uint{8 * held.itemsize}")  # numbers, of which no byte changes
+            poison[...] = was[: held.itemsize].view(poison.dtype)[0]
             assert (raw == was).all(), f"memory beside {value.name} was written to"
         for value, (_, raw), was in zip(self.program.inputs, self.holders, before):
             assert (raw == was).all(), f"{value.name} was written to"

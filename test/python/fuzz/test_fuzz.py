@@ -21,7 +21,8 @@ from fuzz.check import check, is_clear
 from fuzz.choices import Choices, Seeded
 from fuzz.coverage import WANTED, called, features
 from fuzz.mutations import mutated
-from fuzz.programs import Program, random_program
+from fuzz.program import Program
+from fuzz.programs import random_program
 from fuzz.schedules import Scheduler
 from tilewright import ScheduleError, te, testing
 
@@ -64,7 +65,7 @@ class Case:
 
 
 def make(choices: Choices, target: str) -> Case:
-    program = random_program(choices)
+    program = random_program(choices, on_threads=target != "cpu")
     case = Case(program, Scheduler(choices, program, target), set())
     try:
         with called(case.calls):

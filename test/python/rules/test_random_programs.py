@@ -14,7 +14,8 @@ import pytest
 import tilewright as tw
 from fuzz.check import check
 from fuzz.choices import Choices, Seeded
-from fuzz.programs import Program, random_program
+from fuzz.program import Program
+from fuzz.programs import random_program
 from tilewright.rules import Plan, cpu
 from tilewright.te import Schedule
 
@@ -41,7 +42,7 @@ def scheduled(program: Program, target: str, seed: int | None) -> Schedule:
 def run(first: int, count: int, target: str, *, draws_settings: bool) -> Counter[str]:
     rules: Counter[str] = Counter()
     for seed in range(first, first + count):
-        program = random_program(Choices(Seeded(seed)))
+        program = random_program(Choices(Seeded(seed)), on_threads=target != "cpu")
         plan: Plan | None = None
         try:
             s = scheduled(program, target, seed if draws_settings else None)
