@@ -4,6 +4,8 @@
 
 #include "passes/PassSupport.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
 namespace tilewright {
 
 inline bool isInAddressSpace(mlir::Type buffer, mlir::gpu::AddressSpace wanted) {
@@ -17,6 +19,9 @@ inline bool isSharedMemory(mlir::Type buffer) { return isInAddressSpace(buffer, 
 
 /// Memory of a thread's own.
 inline bool isPrivateMemory(mlir::Type buffer) { return isInAddressSpace(buffer, mlir::gpu::AddressSpace::Private); }
+
+/// The number that LLVM has for an address space of PTX.
+inline unsigned getLLVMSpace(mlir::NVVM::NVVMMemorySpace space) { return static_cast<unsigned>(space); }
 
 /// A buffer of a thread's own, for elements of the stage of this name, which may be null.
 inline mlir::memref::AllocaOp createPrivateBuffer(mlir::OpBuilder &builder, mlir::Location loc,

@@ -1,5 +1,5 @@
 //===- AsynchronousOps.cpp - verifiers of primitives on who copies what ---===//
-#include "dialects/Schedule/Schedule.h"
+#include "dialects/Schedule/Handles.h"
 
 using namespace mlir;
 using namespace tilewright::schedule;
@@ -16,7 +16,6 @@ static LogicalResult verifyOnlyOne(Op op, StringRef what, Value (*of)(Op), bool 
   return success();
 }
 
-static bool isSameStage(Value a, Value b) { return stageName(a) == stageName(b); }
 static bool isSameAxis(Value a, Value b) { return a == b; }
 
 /// The axis is a loop still.

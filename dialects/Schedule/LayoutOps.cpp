@@ -1,15 +1,11 @@
 //===- LayoutOps.cpp - verifiers of primitives on buffers and tiles -------===//
-#include "dialects/Schedule/Schedule.h"
+#include "dialects/Schedule/Handles.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace tilewright::schedule;
-
-static bool isOfStage(Value axis, Value stage) {
-  return axisStage(axis) == stage || stageName(axisStage(axis)) == stageName(stage);
-}
 
 /// The op before `op` that took the loop or said what becomes of it.
 static Operation *getEarlierUse(Operation *op, Value axis) {
@@ -100,7 +96,7 @@ LogicalResult TransformLayoutOp::verify() {
   if (!layout.getNumResults())
     return emitOpError("expected a layout with at least one index, got none");
   for (auto other : (*this)->getBlock()->getOps<TransformLayoutOp>())
-    if (other->isBeforeInBlock(*this) && stageName(other.getStage()) == stageName(getStage())) {
+    if (other->isBeforeInBlock(*this) && isSameStage(other.getStage(), getStage())) {
       InFlightDiagnostic diag = emitOpError()
                                 << "expected one layout of stage '" << stageName(getStage()) << "', got a second";
       diag.attachNote(other.getLoc()) << "the first is here";
@@ -119,7 +115,7 @@ LogicalResult SwizzleOp::verify() {
 LogicalResult RollingBufferOp::verify() { return success(); }
 
 LogicalResult PrefetchOp::verify() {
-  if (!isOfStage(getAxis(), getStage()))
+  if (!isSameStage(axisStage(getAxis()), getStage()))
     return emitOpError() << "expected an axis of stage '" << stageName(getStage()) << "', got '" << axisName(getAxis())
                          << "' of '" << stageName(axisStage(getAxis())) << "'";
   if (int64_t offset = getOffset(); offset < 0)
@@ -143,7 +139,7 @@ LogicalResult EnvThreadsOp::verify() {
     return emitOpError() << "expected an extent of at least 1, got " << extent;
   for (auto other : (*this)->getBlock()->getOps<EnvThreadsOp>())
     if (other->isBeforeInBlock(*this) && other.getThread() == getThread() &&
-        stageName(other.getStage()) == stageName(getStage())) {
+        isSameStage(other.getStage(), getStage())) {
       InFlightDiagnostic diag = emitOpError() << "expected " << stringifyThreadTag(getThread()) << " once for stage '"
                                               << stageName(getStage()) << "', got it twice";
       diag.attachNote(other.getLoc()) << "the first is here";

@@ -1,5 +1,5 @@
-//===- ScheduleOps.cpp - names, types and verifiers of the primitives -----===//
-#include "dialects/Schedule/Schedule.h"
+//===- ScheduleOps.cpp - verifiers of the primitives ------------------===//
+#include "dialects/Schedule/Handles.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -7,90 +7,6 @@
 
 using namespace mlir;
 using namespace tilewright::schedule;
-
-//===----------------------------------------------------------------------===//
-// Handles
-//===----------------------------------------------------------------------===//
-
-/// Invalid IR is printed, too, for its error to show: names are asked for where ops come in no order, or have too few
-/// of them.
-static constexpr int kDeepest = 1000;
-
-static std::string nameAt(ArrayAttr names, unsigned i) {
-  auto name = i < names.size() ? dyn_cast<StringAttr>(names[i]) : StringAttr();
-  return name ? name.str() : "?";
-}
-
-StringRef tilewright::schedule::stageName(Value stage) {
-  Operation *op = stage.getDefiningOp();
-  if (!op)
-    return "?";
-  if (auto stageOp = dyn_cast<StageOp>(op))
-    return stageOp.getName();
-  if (auto cache = dyn_cast<CacheReadOp>(op))
-    return cache.getName();
-  if (auto rfactor = dyn_cast<RfactorOp>(op))
-    return rfactor.getName();
-  if (auto padded = dyn_cast<PadEinsumOp>(op))
-    if (unsigned i = cast<OpResult>(stage).getResultNumber(); i < padded.getNames().size())
-      if (auto name = dyn_cast<StringAttr>(padded.getNames()[i]))
-        return name.getValue();
-  auto write = dyn_cast<CacheWriteOp>(op);
-  return write ? write.getName() : "?";
-}
-
-static std::string axisNameWithin(Value axis, int depth) {
-  Operation *op = axis.getDefiningOp();
-  if (!op || depth > kDeepest)
-    return "?";
-  unsigned i = cast<OpResult>(axis).getResultNumber();
-  if (auto axes = dyn_cast<AxesOp>(op))
-    return nameAt(axes.getNames(), i);
-  if (auto axes = dyn_cast<ReduceAxesOp>(op))
-    return nameAt(axes.getNames(), i);
-  if (auto split = dyn_cast<SplitOp>(op))
-    return axisNameWithin(split.getAxis(), depth + 1) + (i == 0 ? ".outer" : ".inner");
-  if (auto tile = dyn_cast<TileOp>(op))
-    return axisNameWithin(i % 2 == 0 ? tile.getX() : tile.getY(), depth + 1) + (i < 2 ? ".outer" : ".inner");
-  if (isa<SingletonOp>(op))
-    return "singleton";
-  auto fuse = dyn_cast<FuseOp>(op);
-  if (!fuse || llvm::is_contained(fuse.getAxes(), axis))
-    return "?";
-  std::string name;
-  for (Value part : fuse.getAxes())
-    name += axisNameWithin(part, depth + 1) + ".";
-  return name + "fused";
-}
-
-std::string tilewright::schedule::axisName(Value axis) { return axisNameWithin(axis, 0); }
-
-/// The axis that an axis was made of, back to the axes of the stage; null where there is none.
-static Value rootAxis(Value axis) {
-  for (int depth = 0; depth <= kDeepest; ++depth) {
-    Operation *op = axis.getDefiningOp();
-    if (!op || op->getNumOperands() == 0 || !(op->hasTrait<RootAxes>() || op->hasTrait<AxisTransform>()))
-      return Value();
-    if (op->hasTrait<RootAxes>())
-      return axis;
-    bool isSecond = isa<TileOp>(op) && cast<OpResult>(axis).getResultNumber() % 2;
-    axis = op->getOperand(isSecond ? 1 : 0);
-  }
-  return Value();
-}
-
-Value tilewright::schedule::axisStage(Value axis) {
-  Value root = rootAxis(axis);
-  return root ? root.getDefiningOp()->getOperand(0) : axis;
-}
-
-bool tilewright::schedule::isReduceAxis(Value axis) {
-  Value root = rootAxis(axis);
-  return root && isa<ReduceAxesOp>(root.getDefiningOp());
-}
-
-/// Handles of one stage can come from several `schedule.stage`; the name is what they share.
-static bool sameStage(Value a, Value b) { return a == b || stageName(a) == stageName(b); }
 
 /// The op before `op` that used `axis` up: a split, tile or fuse.
 static Operation *getConsumer(Value axis, Operation *op) {
@@ -158,49 +74,6 @@ static LogicalResult verifyFactor(Operation *op, StringRef what, int64_t factor)
   return op->emitOpError() << "expected " << what << " of at least 1, got " << factor;
 }
 
-//===----------------------------------------------------------------------===//
-// Names and types
-//===----------------------------------------------------------------------===//
-
-static std::string ssaName(std::string name) {
-  for (char &c : name)
-    if (c == '.')
-      c = '_';
-  return name;
-}
-static void setAxisNames(Operation *op, OpAsmSetValueNameFn setName) {
-  for (Value result : op->getResults())
-    setName(result, ssaName(axisName(result)));
-}
-
-void StageOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
-void AxesOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  if (getNames().size() == getNumResults())
-    setAxisNames(*this, setName);
-}
-void ReduceAxesOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  if (getNames().size() == getNumResults())
-    setAxisNames(*this, setName);
-}
-void SplitOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
-void TileOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
-void SingletonOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
-void FuseOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
-void CacheReadOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
-void CacheWriteOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
-void RfactorOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
-
-void PadEinsumOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  if (getNames().size() != getNumResults())
-    return;
-  for (Value result : getResults())
-    setName(result, ssaName(stageName(result).str()));
-}
-
-//===----------------------------------------------------------------------===//
-// Verifiers
-//===----------------------------------------------------------------------===//
-
 LogicalResult OfOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
     return emitOpError() << "expected the name of a function, got '" << getFunction() << "'";
@@ -246,7 +119,7 @@ LogicalResult TileOp::verify() {
     return failure();
   if (getX() == getY())
     return emitOpError() << "expected two axes, got '" << axisName(getX()) << "' twice";
-  if (!sameStage(axisStage(getX()), axisStage(getY())))
+  if (!isSameStage(axisStage(getX()), axisStage(getY())))
     return emitOpError() << "expected axes of one stage, got '" << axisName(getX()) << "' of '"
                          << stageName(axisStage(getX())) << "' and '" << axisName(getY()) << "' of '"
                          << stageName(axisStage(getY())) << "'";
@@ -263,7 +136,7 @@ static LogicalResult verifyLoops(Operation *op, ValueRange axes) {
   for (Value axis : axes) {
     if (!seen.insert(axis).second)
       return op->emitOpError() << "expected different axes, got '" << axisName(axis) << "' twice";
-    if (!sameStage(axisStage(axis), axisStage(axes[0])))
+    if (!isSameStage(axisStage(axis), axisStage(axes[0])))
       return op->emitOpError() << "expected axes of one stage, got '" << axisName(axes[0]) << "' of '"
                                << stageName(axisStage(axes[0])) << "' and '" << axisName(axis) << "' of '"
                                << stageName(axisStage(axis)) << "'";
@@ -319,7 +192,7 @@ LogicalResult BindOp::verify() {
     if (other == *this)
       break;
     if (other.getThread() != getThread() || other.getAxis() == getAxis() ||
-        !sameStage(axisStage(other.getAxis()), axisStage(getAxis())))
+        !isSameStage(axisStage(other.getAxis()), axisStage(getAxis())))
       continue;
     InFlightDiagnostic diag = emitOpError()
                               << "stage '" << stageName(axisStage(getAxis())) << "': expected one axis on "
@@ -366,12 +239,12 @@ LogicalResult CacheWriteOp::verify() {
     if (&op == *this)
       break;
     // Its axes after an earlier one are others.
-    if (isa<CacheWriteOp, RfactorOp>(op) && sameStage(op.getOperand(0), getOf())) {
+    if (isa<CacheWriteOp, RfactorOp>(op) && isSameStage(op.getOperand(0), getOf())) {
       otherUse = nullptr;
       continue;
     }
     for (Value operand : op.getOperands()) {
-      if (otherUse || !isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
+      if (otherUse || !isa<AxisType>(operand.getType()) || !isSameStage(axisStage(operand), getOf()))
         continue;
       if (!isa<ReorderOp, RollingUpdateOp>(op) && (!op.hasTrait<AxisTransform>() || isReduceAxis(operand)))
         otherUse = &op;
@@ -388,9 +261,9 @@ LogicalResult CacheWriteOp::verify() {
 LogicalResult SetScopeOp::verify() { return success(); }
 
 LogicalResult ComputeAtOp::verify() {
-  if (sameStage(getStage(), getConsumer()))
+  if (isSameStage(getStage(), getConsumer()))
     return emitOpError() << "expected a consumer of stage '" << stageName(getStage()) << "', got the stage itself";
-  if (!sameStage(axisStage(getAxis()), getConsumer()))
+  if (!isSameStage(axisStage(getAxis()), getConsumer()))
     return emitOpError() << "expected an axis of stage '" << stageName(getConsumer()) << "', got '"
                          << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
   return verifyLoop(*this, getAxis());
@@ -403,7 +276,7 @@ LogicalResult StorageAlignOp::verify() {
     return failure();
   if (getOffset() < 0 || getOffset() >= getFactor())
     return emitOpError() << "expected an offset from 0 to " << getFactor() - 1 << ", got " << getOffset();
-  if (!isa<AxesOp>(getAxis().getDefiningOp()) || !sameStage(axisStage(getAxis()), getStage()))
+  if (!isa<AxesOp>(getAxis().getDefiningOp()) || !isSameStage(axisStage(getAxis()), getStage()))
     return emitOpError() << "expected a spatial axis of the tensor of stage '" << stageName(getStage()) << "', got '"
                          << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
   return success();
@@ -418,7 +291,7 @@ LogicalResult SoftwarePipelineOp::verify() {
 LogicalResult DoubleBufferOp::verify() { return success(); }
 
 LogicalResult RfactorOp::verify() {
-  if (!sameStage(axisStage(getAxis()), getOf()) || !isReduceAxis(getAxis()))
+  if (!isSameStage(axisStage(getAxis()), getOf()) || !isReduceAxis(getAxis()))
     return emitOpError() << "expected a reduction axis of stage '" << stageName(getOf()) << "', got '"
                          << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
   if (failed(verifyPlainLoop(*this, getAxis())))
@@ -427,19 +300,19 @@ LogicalResult RfactorOp::verify() {
   for (Operation &op : *(*this)->getBlock()) {
     if (&op == *this)
       break;
-    if (isa<CacheWriteOp, RfactorOp>(op) && sameStage(op.getOperand(0), getOf())) {
+    if (isa<CacheWriteOp, RfactorOp>(op) && isSameStage(op.getOperand(0), getOf())) {
       otherUse = nullptr;
       continue;
     }
     for (Value operand : op.getOperands()) {
-      if (!isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
+      if (!isa<AxisType>(operand.getType()) || !isSameStage(axisStage(operand), getOf()))
         continue;
       bool isOfLoops = op.hasTrait<AxisTransform>() || isa<ReorderOp, RollingUpdateOp>(op);
       if ((!isOfLoops || !isReduceAxis(operand)) && !otherUse)
         otherUse = &op;
     }
-    if (auto axes = dyn_cast<AxesOp>(op);
-        axes && sameStage(axes.getStage(), getOf()) && (getFactorAxis() < 0 || getFactorAxis() > axes.getNumResults()))
+    if (auto axes = dyn_cast<AxesOp>(op); axes && isSameStage(axes.getStage(), getOf()) &&
+                                          (getFactorAxis() < 0 || getFactorAxis() > axes.getNumResults()))
       return emitOpError() << "expected a factor_axis from 0 to " << axes.getNumResults() << ", got "
                            << getFactorAxis();
   }
@@ -461,7 +334,7 @@ LogicalResult SetStorePredicateOp::verify() {
 }
 
 static LogicalResult verifyLoopOf(Operation *op, Value axis, Value stage) {
-  if (!sameStage(axisStage(axis), stage))
+  if (!isSameStage(axisStage(axis), stage))
     return op->emitOpError() << "expected an axis of stage '" << stageName(stage) << "', got '" << axisName(axis)
                              << "' of '" << stageName(axisStage(axis)) << "'";
   return verifyLoop(op, axis);
@@ -470,13 +343,13 @@ static LogicalResult verifyLoopOf(Operation *op, Value axis, Value stage) {
 LogicalResult DecomposeReductionOp::verify() { return verifyLoopOf(*this, getAxis(), getStage()); }
 
 LogicalResult ReverseComputeAtOp::verify() {
-  if (sameStage(getStage(), getProducer()))
+  if (isSameStage(getStage(), getProducer()))
     return emitOpError() << "expected a producer of stage '" << stageName(getStage()) << "', got the stage itself";
   return verifyLoopOf(*this, getAxis(), getProducer());
 }
 
 LogicalResult ReverseComputeInlineOp::verify() {
-  if (sameStage(getStage(), getProducer()))
+  if (isSameStage(getStage(), getProducer()))
     return emitOpError() << "expected a producer of stage '" << stageName(getStage()) << "', got the stage itself";
   return success();
 }
@@ -486,7 +359,7 @@ Value RollingUpdateOp::getStage() { return axisStage(getAxis()); }
 LogicalResult RollingUpdateOp::verify() {
   if (!isa_and_nonnull<ReduceAxesOp>(getAxis().getDefiningOp()))
     return emitOpError() << "expected a reduction axis, got the loop '" << axisName(getAxis()) << "'";
-  if (sameStage(getStage(), getOf()))
+  if (isSameStage(getStage(), getOf()))
     return emitOpError() << "expected another stage than '" << stageName(getStage()) << "', got the stage itself";
   return success();
 }

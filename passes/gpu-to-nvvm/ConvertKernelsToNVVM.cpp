@@ -2,6 +2,7 @@
 #include "dialects/Program/Program.h"
 #include "dialects/Target/Architectures.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/AddressSpaces.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
@@ -220,7 +221,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     // lie before their buffer or behind it, and what is added to them may be negative.
     module.walk([](LLVM::GEPOp element) {
       auto pointer = dyn_cast<LLVM::LLVMPointerType>(element.getType());
-      if (pointer && pointer.getAddressSpace() == static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared))
+      if (pointer && pointer.getAddressSpace() == getLLVMSpace(NVVM::NVVMMemorySpace::Shared))
         element.setNoWrapFlags(LLVM::GEPNoWrapFlags::none);
     });
 

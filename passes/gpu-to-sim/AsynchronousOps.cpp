@@ -1,5 +1,6 @@
 //===- AsynchronousOps.cpp - ops of NVVM as calls of the simulator --------===//
 #include "passes/gpu-to-sim/AsynchronousOps.h"
+#include "passes/AddressSpaces.h"
 
 #include "dialects/Tile/Instructions.h"
 #include "passes/gpu-to-sim/SimSupport.h"
@@ -78,8 +79,8 @@ namespace {
 
 bool isOfSharedMemory(Value pointer) {
   unsigned space = cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace();
-  return space == static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared) ||
-         space == static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster);
+  return space == getLLVMSpace(NVVM::NVVMMemorySpace::Shared) ||
+         space == getLLVMSpace(NVVM::NVVMMemorySpace::SharedCluster);
 }
 
 /// Converts one op after the other.

@@ -15,6 +15,13 @@ bool isSameInAllLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lane
 /// iteration loads or stores an element that an earlier iteration stores or loads behind that.
 bool areLanesIndependent(mlir::scf::ForOp loop, int64_t lanes);
 
+/// The most lanes of a processor's vector; LLVM cuts it into registers. Longer loops run over several such vectors.
+inline constexpr int64_t kMaxProcessorLanes = 64;
+
+/// Puts loops over lanes, each of them marked, and a loop for what is left in the place of a marked loop. Appends those
+/// over lanes.
+void splitIntoLanes(mlir::scf::ForOp loop, llvm::SmallVectorImpl<mlir::scf::ForOp> &loops);
+
 /// The predicates in the body of a loop that is to become vectors: `scf.if` at any depth.
 class LanePredicates {
 public:

@@ -28,9 +28,6 @@ namespace tilewright {
 
 /// The widest access of a GPU's thread, in bytes.
 static constexpr int64_t kMaxBytes = 16;
-/// The most lanes of a processor's vector; LLVM cuts it into registers. Longer loops run over several such vectors.
-static constexpr int64_t kMaxProcessorLanes = 64;
-
 namespace {
 /// One loop on its way to vectors.
 class LoopVectorizer {
@@ -325,70 +322,6 @@ private:
   IRMapping lane;  // what is not, as vectors
 };
 
-/// A marked loop as loops over lanes, each of them marked, and a loop for what is left.
-class LaneSplitter {
-public:
-  explicit LaneSplitter(scf::ForOp loop) : loop(loop), loc(loop.getLoc()), builder(loop) {}
-
-  /// Appends the loops over lanes.
-  void run(SmallVectorImpl<scf::ForOp> &loops);
-
-private:
-  scf::ForOp createLoop(Value extent) {
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
-    return scf::ForOp::create(builder, loc, zero, extent, one);
-  }
-  scf::ForOp createLoop(int64_t extent) { return createLoop(arith::ConstantIndexOp::create(builder, loc, extent)); }
-  Value apply(AffineExpr expr, ArrayRef<OpFoldResult> operands) {
-    return getValueOrCreateConstantIndexOp(builder, loc,
-                                           affine::makeComposedFoldedAffineApply(builder, loc, expr, operands));
-  }
-  /// Puts the body into `into`, with `iteration` as its variable.
-  void cloneBody(scf::ForOp into, Value iteration) {
-    IRMapping mapping;
-    mapping.map(loop.getInductionVar(), iteration);
-    for (Operation &op : loop.getBody()->without_terminator())
-      builder.clone(op, mapping);
-    into->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-  }
-
-  scf::ForOp loop;
-  Location loc;
-  OpBuilder builder;
-};
-
-void LaneSplitter::run(SmallVectorImpl<scf::ForOp> &loops) {
-  auto extent = getConstantIntValue(loop.getUpperBound());
-  int64_t lanes = 16;
-  if (extent)
-    lanes = *llvm::find_if(ArrayRef<int64_t>{64, 48, 32, 16, 0}, [&](int64_t n) { return n == 0 || *extent % n == 0; });
-  if (lanes == 0)
-    lanes = kMaxProcessorLanes;
-  AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
-  OpFoldResult upper = getAsOpFoldResult(loop.getUpperBound());
-  scf::ForOp outer = createLoop(apply(d0.floorDiv(lanes), upper));
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(outer.getBody()->getTerminator());
-    scf::ForOp inner = createLoop(lanes);
-    builder.setInsertionPointToStart(inner.getBody());
-    cloneBody(inner,
-              apply(d0 * lanes + d1, {OpFoldResult(outer.getInductionVar()), OpFoldResult(inner.getInductionVar())}));
-    loops.push_back(inner);
-  }
-  if (!extent || *extent % lanes) {
-    scf::ForOp rest = createLoop(apply(d0 % lanes, upper));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(rest.getBody());
-    cloneBody(rest, apply(d0.floorDiv(lanes) * lanes + d1, {upper, OpFoldResult(rest.getInductionVar())}));
-    if (extent)
-      loops.push_back(rest);
-    else
-      rest->removeAttr(schedule::kVectorizeAttr);
-  }
-  loop.erase();
-}
-
 struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeScheduledLoops> {
   using Base::Base;
 
@@ -409,7 +342,7 @@ struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeSche
         else if (extent && *extent <= kMaxProcessorLanes)
           loops.push_back(loop);
         else if (LoopVectorizer(loop, kMaxProcessorLanes, true).canVectorizeParts())
-          LaneSplitter(loop).run(loops);
+          splitIntoLanes(loop, loops);
         else
           loop->removeAttr(schedule::kVectorizeAttr);
         continue;

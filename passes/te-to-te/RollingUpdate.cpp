@@ -5,6 +5,7 @@
 // was computed by, and repairs either side of a combination to the x of both.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Schedule/Handles.h"
 #include "passes/Repair.h"
 #include "passes/te-to-te/Dataflow.h"
 
@@ -302,7 +303,7 @@ LogicalResult applyRollingUpdate(schedule::RollingUpdateOp op, Dataflow &dataflo
   // What has a pipelined loop over tiles of its own stays a stage: roll-reductions makes one of both loops.
   bool hasOwnLoop =
       llvm::any_of(op->getBlock()->getOps<schedule::SoftwarePipelineOp>(), [&](schedule::SoftwarePipelineOp pipeline) {
-        return schedule::stageName(schedule::axisStage(pipeline.getAxis())) == schedule::stageName(op.getOf());
+        return schedule::isSameStage(schedule::axisStage(pipeline.getAxis()), op.getOf());
       });
   if (hasOwnLoop)
     return success();

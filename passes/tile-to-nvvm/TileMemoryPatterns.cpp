@@ -1,5 +1,6 @@
 //===- TileMemoryPatterns.cpp - rings, barriers and bulk copies -----------===//
 #include "dialects/Tile/Instructions.h"
+#include "passes/AddressSpaces.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
@@ -9,74 +10,10 @@
 
 using namespace mlir;
 
-/// Address spaces of PTX: the block's shared memory, and that of all blocks of a cluster.
-static constexpr unsigned kSharedSpace = 3, kClusterSpace = 7;
 /// How long the hardware may let a thread sleep at a barrier before it looks again, in nanoseconds.
 static constexpr int64_t kWaitTicks = 10000000;
 
-//===----------------------------------------------------------------------===//
-// Types and addresses
-//===----------------------------------------------------------------------===//
-
-void tilewright::addTileTypeConversions(LLVMTypeConverter &converter) {
-  auto toShared = [](Type type) { return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace); };
-  converter.addConversion([=](tile::BufferType type) { return toShared(type); });
-  converter.addConversion([=](tile::RingType type) { return toShared(type); });
-  converter.addConversion([](tile::TensorMapType type) { return LLVM::LLVMPointerType::get(type.getContext()); });
-  auto toStruct = [](auto type) {
-    // Two elements of 16 bits are in one register.
-    Type element = type.getElementType();
-    int64_t count = type.getElementsPerThread();
-    if (element.getIntOrFloatBitWidth() == 16) {
-      element = IntegerType::get(type.getContext(), 32);
-      count /= 2;
-    }
-    return LLVM::LLVMStructType::getLiteral(type.getContext(), SmallVector<Type>(count, element));
-  };
-  converter.addConversion([=](tile::AccumulatorType type) { return toStruct(type); });
-  converter.addConversion([=](tile::FragmentType type) { return toStruct(type); });
-}
-
 namespace tilewright {
-
-Value SharedAddress::constant(int64_t value) {
-  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
-}
-
-Value SharedAddress::multiply(Value value, int64_t by) {
-  return LLVM::MulOp::create(builder, loc, value, constant(by));
-}
-
-Value SharedAddress::add(Value left, Value right) { return LLVM::AddOp::create(builder, loc, left, right); }
-
-Value SharedAddress::narrow(Value value) {
-  Type i32 = builder.getI32Type();
-  return value.getType() == i32 ? value : LLVM::TruncOp::create(builder, loc, i32, value).getResult();
-}
-
-Value SharedAddress::thread() { return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()); }
-
-Value SharedAddress::start() {
-  auto type = LLVM::LLVMPointerType::get(builder.getContext(), kSharedSpace);
-  return LLVM::AddressOfOp::create(builder, loc, type, kSharedMemorySymbol);
-}
-
-Value SharedAddress::offset(Value pointer, Value bytes) {
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
-                             ArrayRef<LLVM::GEPArg>{bytes});
-}
-
-Value SharedAddress::offset(Value pointer, int64_t bytes) {
-  if (!bytes)
-    return pointer;
-  constexpr int64_t kMostOfAnAddress = 1 << 28; // that GEP takes as a number
-  if (bytes < 0 || bytes >= kMostOfAnAddress)
-    return offset(pointer,
-                  LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(bytes)));
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
-}
-
 namespace {
 
 template <typename Op> struct TilePattern : ConvertOpToLLVMPattern<Op> {
@@ -290,7 +227,8 @@ struct ConvertRelease : TilePattern<tile::ReleaseOp> {
     Value barrier = getBarrier(address, ring, BarrierKind::Empty, adaptor.getSlot());
     // The default scope: what is read was read by the tensor cores, and a wider one would fence all of memory.
     if (peers > 1) {
-      auto remote = LLVM::LLVMPointerType::get(rewriter.getContext(), kClusterSpace);
+      auto remote =
+          LLVM::LLVMPointerType::get(rewriter.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::SharedCluster));
       barrier = NVVM::MapaOp::create(rewriter, loc, remote, barrier, getPeer(rewriter, loc, kernel, ring, inWarpgroup));
     }
     NVVM::MBarrierArriveOp::create(rewriter, loc, TypeRange(), barrier, /*count=*/Value(), NVVM::MemScopeKind::CTA,
@@ -353,7 +291,8 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
     Value barrier = getBarrier(address, getRing(op.getRing()), BarrierKind::Full, adaptor.getSlot());
     Value mask = op.getMulticast() ? getMask(rewriter, loc, kernel, *op.getMulticast()) : Value();
-    auto inCluster = LLVM::LLVMPointerType::get(rewriter.getContext(), kClusterSpace);
+    auto inCluster =
+        LLVM::LLVMPointerType::get(rewriter.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::SharedCluster));
     forEachBox(rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(),
                adaptor.getCoordinates(), [&](Value pointer, ValueRange coordinates) {
                  Value target = LLVM::AddrSpaceCastOp::create(rewriter, loc, inCluster, pointer);

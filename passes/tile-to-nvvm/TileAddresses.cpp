@@ -1,0 +1,72 @@
+//===- TileAddresses.cpp - types of tiles, and where they lie in shared memory ===//
+#include "passes/AddressSpaces.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/tile-to-nvvm/TilePatterns.h"
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+void tilewright::addTileTypeConversions(LLVMTypeConverter &converter) {
+  auto toShared = [](Type type) {
+    return LLVM::LLVMPointerType::get(type.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::Shared));
+  };
+  converter.addConversion([=](tile::BufferType type) { return toShared(type); });
+  converter.addConversion([=](tile::RingType type) { return toShared(type); });
+  converter.addConversion([](tile::TensorMapType type) { return LLVM::LLVMPointerType::get(type.getContext()); });
+  auto toStruct = [](auto type) {
+    // Two elements of 16 bits are in one register.
+    Type element = type.getElementType();
+    int64_t count = type.getElementsPerThread();
+    if (element.getIntOrFloatBitWidth() == 16) {
+      element = IntegerType::get(type.getContext(), 32);
+      count /= 2;
+    }
+    return LLVM::LLVMStructType::getLiteral(type.getContext(), SmallVector<Type>(count, element));
+  };
+  converter.addConversion([=](tile::AccumulatorType type) { return toStruct(type); });
+  converter.addConversion([=](tile::FragmentType type) { return toStruct(type); });
+}
+
+namespace tilewright {
+
+Value SharedAddress::constant(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+}
+
+Value SharedAddress::multiply(Value value, int64_t by) {
+  return LLVM::MulOp::create(builder, loc, value, constant(by));
+}
+
+Value SharedAddress::add(Value left, Value right) { return LLVM::AddOp::create(builder, loc, left, right); }
+
+Value SharedAddress::narrow(Value value) {
+  Type i32 = builder.getI32Type();
+  return value.getType() == i32 ? value : LLVM::TruncOp::create(builder, loc, i32, value).getResult();
+}
+
+Value SharedAddress::thread() { return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()); }
+
+Value SharedAddress::start() {
+  auto type = LLVM::LLVMPointerType::get(builder.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::Shared));
+  return LLVM::AddressOfOp::create(builder, loc, type, kSharedMemorySymbol);
+}
+
+Value SharedAddress::offset(Value pointer, Value bytes) {
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value SharedAddress::offset(Value pointer, int64_t bytes) {
+  if (!bytes)
+    return pointer;
+  constexpr int64_t kMostOfAnAddress = 1 << 28; // that GEP takes as a number
+  if (bytes < 0 || bytes >= kMostOfAnAddress)
+    return offset(pointer,
+                  LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(bytes)));
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+}
+
+} // namespace tilewright
