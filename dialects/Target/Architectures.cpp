@@ -26,6 +26,10 @@ const tilewright::Architecture *tilewright::findArchitecture(llvm::StringRef nam
   return found == std::end(architectures) ? nullptr : found;
 }
 
+bool tilewright::Architecture::isFrom(llvm::StringRef first) const {
+  return capability >= findArchitecture(first)->capability;
+}
+
 std::string tilewright::knownArchitectures() {
   return llvm::join(llvm::map_range(architectures, [](const Architecture &known) { return known.name.str(); }), ", ");
 }

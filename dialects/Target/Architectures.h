@@ -29,14 +29,21 @@ struct Architecture {
   /// Bytes of shared memory that a block may have, when it asks for as much as it can get.
   int64_t sharedLimit;
 
-  /// cp.async: copies from global to shared memory past the registers.
-  bool hasAsyncCopies() const { return capability >= 80; }
-  /// mma.sync of the shapes that `tile::findMmaSync` knows beyond those of sm_75.
-  bool hasMmaSync() const { return capability >= 80; }
-  bool hasDependentLaunches() const { return capability >= 90; }
-  bool hasClusters() const { return capability >= 90; }
+  /// The first that has cp.async, which copies from global to shared memory past the registers, and mma.sync of the
+  /// shapes that `tile::findMmaSync` knows.
+  static constexpr llvm::StringLiteral kAmpere = "sm_80";
+  /// The first that has clusters of blocks and launches that depend on others.
+  static constexpr llvm::StringLiteral kHopper = "sm_90";
+
+  bool hasAsyncCopies() const { return isFrom(kAmpere); }
+  bool hasMmaSync() const { return isFrom(kAmpere); }
+  bool hasDependentLaunches() const { return isFrom(kHopper); }
+  bool hasClusters() const { return isFrom(kHopper); }
   /// What kernels of asynchronous tiles are made of: wgmma, setmaxnreg, TMA and mbarriers.
   bool hasWgmma() const { return name == kWgmmaArchitecture; }
+
+private:
+  bool isFrom(llvm::StringRef first) const;
 };
 
 /// Null if `name` is none that is known.

@@ -1,8 +1,8 @@
 //===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
 #include "dialects/Program/Program.h"
-#include "dialects/Target/Architectures.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/AddressSpaces.h"
+#include "passes/ArchitectureOption.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
@@ -119,11 +119,9 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     MLIRContext *context = &getContext();
-    const Architecture *architecture = findArchitecture(arch);
-    if (!architecture) {
-      module.emitError("expected one of the architectures ") << knownArchitectures() << ", got '" << arch << "'";
+    const Architecture *architecture = findArchitectureOption(module, arch);
+    if (!architecture)
       return signalPassFailure();
-    }
 
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       for (auto [name, what, isThere] :
@@ -131,7 +129,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
             std::tuple(kCluster, "clusters of blocks", architecture->hasClusters())})
         if (auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr);
             launch && launch.contains(name) && !isThere) {
-          kernel.emitError("expected sm_90 or later for ") << what << ", got " << arch;
+          kernel.emitError("expected ") << Architecture::kHopper << " or later for " << what << ", got " << arch;
           return signalPassFailure();
         }
 

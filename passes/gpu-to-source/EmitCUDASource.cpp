@@ -1,5 +1,6 @@
 //===- EmitCUDASource.cpp - kernels as readable CUDA C++ ------------------===//
 #include "dialects/Program/Program.h"
+#include "dialects/Target/Limits.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
@@ -180,7 +181,7 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
       stream << ", " << minBlocks.getInt();
     stream << ") ";
   } else {
-    stream << "__launch_bounds__(1024) ";
+    stream << "__launch_bounds__(" << kMaxBlockThreads << ") ";
   }
   stream << identifier(kernel.getName()) << "(";
   // From pointers that are alone nvcc loads through the read-only cache, which waits for no other kernel.

@@ -29,6 +29,7 @@ void HostWriter::writeBuffers() {
     if (!parameter.isArray)
       continue;
     std::string self = parameter.self, data = name(parameter.value, parameter.tensor + "_data");
+    tensors[parameter.value] = parameter.tensor;
     parameter.data = data;
     if (!isManaged) {
       line() << "CUdeviceptr " << data << " = reinterpret_cast<CUdeviceptr>(" << self << ".data());\n";
@@ -134,6 +135,11 @@ bool HostWriter::writeOwnOp(Operation *op) {
   return false;
 }
 
+std::string HostWriter::tensorName(Value buffer) {
+  auto found = tensors.find(buffer);
+  return found == tensors.end() ? use(buffer, Binding::Primary) : found->second;
+}
+
 void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
   std::string kernel = launch.getKernelName().str();
   if (!llvm::is_contained(kernels, kernel))
@@ -181,10 +187,7 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
     }
     addresses.push_back("&" + use(operand, Binding::Primary));
     // As the kernel calls them.
-    StringRef buffer = addresses.back();
-    buffer.consume_front("&");
-    buffer.consume_back("_data");
-    std::string prefix = buffer.str() + "_extent";
+    std::string prefix = tensorName(operand) + "_extent";
     for (unsigned dim = 0; dim < type.getRank(); ++dim)
       if (type.isDynamicDim(dim))
         add(Type(), prefix + std::to_string(dim), extent(launch, operand, dim));

@@ -46,13 +46,14 @@ CUtensorMap encode_tensor_map(const char *name, CUtensorMapDataType type, CUdevi
 void HostWriter::writeTensorMap(tile::EncodeOp encode) {
   tile::TensorMapType type = encode.getMap().getType();
   int64_t elementBytes = tile::getElementBytes(type.getElementType());
-  std::string data = use(encode.getTensor(), Binding::Primary);
-  StringRef buffer = data;
-  buffer.consume_back("_data");
+  std::string data = use(encode.getTensor(), Binding::Primary), buffer = tensorName(encode.getTensor());
   std::string extents, strides, box, steps, stride = std::to_string(elementBytes);
+  std::optional<int64_t> knownStride = elementBytes;
   auto add = [](std::string &list, const std::string &number) { list += (list.empty() ? "" : ", ") + number; };
-  auto isNumber = [](StringRef text) { return text.find_first_not_of("0123456789") == StringRef::npos; };
-  auto unsigned64 = [&](const std::string &number) { return isNumber(number) ? number : "cuuint64_t(" + number + ")"; };
+  auto unsigned64 = [](const std::string &number, bool isKnown) {
+    return isKnown ? number : "cuuint64_t(" + number + ")";
+  };
+  auto tensor = cast<MemRefType>(encode.getTensor().getType());
   for (int64_t dim = type.getBox().size() - 1; dim >= 0; --dim) {
     add(box, std::to_string(type.getBox()[dim]));
     add(steps, std::to_string(encode.getSteps() ? (*encode.getSteps())[dim] : 1));
@@ -62,14 +63,19 @@ void HostWriter::writeTensorMap(tile::EncodeOp encode) {
       continue;
     }
     std::string size = extent(encode, encode.getTensor(), dim);
-    add(extents, unsigned64(size));
-    add(strides, unsigned64(stride));
-    int64_t knownStride, knownSize;
-    bool areKnown = !StringRef(stride).getAsInteger(10, knownStride) && !StringRef(size).getAsInteger(10, knownSize);
-    stride = areKnown ? std::to_string(knownStride * knownSize) : unsigned64(stride) + " * " + unsigned64(size);
+    bool isKnown = !tensor.isDynamicDim(dim);
+    add(extents, unsigned64(size, isKnown));
+    add(strides, unsigned64(stride, knownStride.has_value()));
+    if (knownStride && isKnown) {
+      *knownStride *= tensor.getDimSize(dim);
+      stride = std::to_string(*knownStride);
+    } else {
+      stride = unsigned64(stride, knownStride.has_value()) + " * " + unsigned64(size, isKnown);
+      knownStride.reset();
+    }
   }
   needs("encode_tensor_map");
-  std::string map = name(encode.getMap(), buffer.str() + "_map");
+  std::string map = name(encode.getMap(), buffer + "_map");
   stream << "\n";
   writeOrigin(encode);
   line() << "CUtensorMap " << map << " = encode_tensor_map(" << quoted(buffer) << ", CU_TENSOR_MAP_DATA_TYPE_"

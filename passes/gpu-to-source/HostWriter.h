@@ -50,12 +50,16 @@ private:
   void writeCopiesBack();
   std::string launchCall();
   unsigned numberOf(mlir::gpu::LaunchFuncOp launch);
+  /// What a buffer is called, which for an argument is not the name of its address.
+  std::string tensorName(mlir::Value buffer);
   std::string lifetimeOf(mlir::Operation *view);
 
   mlir::func::FuncOp function;
   bool isManaged;
   llvm::SmallVector<Parameter> parameters;
   llvm::SmallVector<Temporary> temporaries;
+  /// Of arguments whose addresses have names of their own.
+  llvm::DenseMap<mlir::Value, std::string> tensors;
   llvm::SmallVector<std::string> kernels;
   mlir::Value workspace;
   bool hasArena = false;

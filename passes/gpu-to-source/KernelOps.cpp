@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Target/ElementBytes.h"
+#include "dialects/Target/Limits.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/KernelWriter.h"
@@ -49,7 +50,7 @@ bool KernelWriter::writeOwnOp(Operation *op) {
   if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
     llvm::APInt width;
     if (!shuffle.getValid().use_empty() || !matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) ||
-        !width.isPowerOf2() || width.ugt(32))
+        !width.isPowerOf2() || width.ugt(kWarpSize))
       return fail(op, "expected a shuffle of 2, 4, 8, 16 or 32 lanes, whose values alone are used"), true;
     StringRef function;
     switch (shuffle.getMode()) {
@@ -71,8 +72,8 @@ bool KernelWriter::writeOwnOp(Operation *op) {
     // A block of fewer lanes is the first part of a warp.
     unsigned lanes = width.getZExtValue();
     line() << "const " << typeName(result.getType()) << " " << name(result, "shuffled") << " = " << function << "(0x"
-           << llvm::utohexstr(~0u >> (32 - lanes), /*LowerCase=*/true) << ", " << use(shuffle.getValue()) << ", "
-           << use(shuffle.getOffset()) << (lanes < 32 ? ", " + std::to_string(lanes) : "") << ");\n";
+           << llvm::utohexstr(~0u >> (kWarpSize - lanes), /*LowerCase=*/true) << ", " << use(shuffle.getValue()) << ", "
+           << use(shuffle.getOffset()) << (lanes < kWarpSize ? ", " + std::to_string(lanes) : "") << ");\n";
     return true;
   }
   return writeMemoryOp(op) || writeMatrixOp(op) || writeVectorOp(op) || writeTileOp(op);

@@ -47,9 +47,8 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
   LogicalResult convert(Operation *op) {
     const Architecture *architecture = findArchitecture(arch);
     if (!architecture || !architecture->hasAsyncCopies())
-      return op->emitError()
-             << "software_pipeline: expected an architecture from sm_80 on for asynchronous copies, got "
-             << arch.getValue();
+      return op->emitError() << "software_pipeline: expected an architecture from " << Architecture::kAmpere
+                             << " on for asynchronous copies, got " << arch.getValue();
     auto store = dyn_cast<memref::StoreOp>(op);
     auto wide = dyn_cast<vector::StoreOp>(op);
     Value value = store ? store.getValue() : wide.getValueToStore();

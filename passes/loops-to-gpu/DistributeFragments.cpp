@@ -6,6 +6,7 @@
 // from shared memory become ldmatrix where that can serve (LoadMatrices.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "passes/ArchitectureOption.h"
 #include "passes/index/Bounds.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/MatrixProducts.h"
@@ -37,8 +38,8 @@ struct SharedLoop {
 
 class Warp {
 public:
-  Warp(gpu::LaunchOp launch, func::FuncOp function, unsigned capability)
-      : launch(launch), function(function), capability(capability), space(launch.getContext()) {}
+  Warp(gpu::LaunchOp launch, func::FuncOp function, const Architecture &architecture)
+      : launch(launch), function(function), architecture(architecture), space(launch.getContext()) {}
 
   LogicalResult run(ArrayRef<scf::ForOp> nests);
 
@@ -60,7 +61,7 @@ private:
 
   gpu::LaunchOp launch;
   func::FuncOp function;
-  unsigned capability;
+  const Architecture &architecture;
   index::IndexSpace space;
   std::string stage;
   SmallVector<MatrixProduct> products;
@@ -90,13 +91,13 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
   if (product.b.getType() != type)
     return error(nest) << "expected operands of one type, got " << type << " and " << product.b.getType();
   Type known = type.isF32() ? FloatTF32Type::get(type.getContext()) : type;
-  const tile::MmaSyncInstruction *instruction = tile::findMmaSync(known, known, resultType, capability);
+  const tile::MmaSyncInstruction *instruction = tile::findMmaSync(known, known, resultType, architecture.capability);
   int64_t extents[3];
   scf::ForOp loops[] = {product.m, product.n, product.k};
   for (auto [extent, loop] : llvm::zip_equal(extents, loops))
     extent = getConstantIntValue(loop.getUpperBound()).value_or(0);
-  if (capability < 80)
-    return error(nest) << "expected a target of sm_80 or later, got sm_" << capability;
+  if (!architecture.hasMmaSync())
+    return error(nest) << "expected a target of " << Architecture::kAmpere << " or later, got " << architecture.name;
   if (!instruction)
     return error(nest) << "expected types that mma.sync multiplies, got " << type << " to " << resultType;
   if (extents[0] != instruction->m || extents[1] != instruction->n || extents[2] != instruction->k)
@@ -436,8 +437,9 @@ struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> 
   using Base::Base;
 
   void runOnOperation() override {
-    unsigned capability = 0;
-    StringRef(arch).drop_front(std::min<size_t>(3, arch.size())).consumeInteger(10, capability);
+    const Architecture *architecture = findArchitectureOption(getOperation(), arch);
+    if (!architecture)
+      return signalPassFailure();
     SmallVector<gpu::LaunchOp> launches;
     getOperation()->walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
     for (gpu::LaunchOp launch : launches) {
@@ -454,7 +456,7 @@ struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> 
       });
       if (walked.wasInterrupted())
         return signalPassFailure();
-      if (!nests.empty() && failed(Warp(launch, getOperation(), capability).run(nests)))
+      if (!nests.empty() && failed(Warp(launch, getOperation(), *architecture).run(nests)))
         return signalPassFailure();
     }
   }

@@ -18,12 +18,12 @@ std::string getFileAndLine(Location loc) {
   auto file = loc->findInstanceOf<FileLineColLoc>();
   if (!file)
     return "";
+  StringRef path = file.getFilename().getValue();
+  if (file.getLine())
+    return llvm::sys::path::filename(path).str() + ":" + std::to_string(file.getLine());
   // A node of a model has no line: "net.py:6 (aten.addmm.default)", or "node 'fc/MatMul' (MatMul)".
-  auto [path, label] = file.getFilename().getValue().split(' ');
-  std::string name = llvm::sys::path::filename(path).str();
-  if (!label.empty())
-    name += " " + label.str();
-  return file.getLine() ? name + ":" + std::to_string(file.getLine()) : name;
+  size_t label = std::min(path.find(' '), path.size());
+  return llvm::sys::path::filename(path.take_front(label)).str() + path.drop_front(label).str();
 }
 
 std::string describeOrigin(const AxisName &name, Location loc) {

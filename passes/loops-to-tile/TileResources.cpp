@@ -1,5 +1,6 @@
 //===- TileResources.cpp - whether a block can hold its tiles -------------===//
 #include "dialects/Target/Architectures.h"
+#include "dialects/Target/Limits.h"
 #include "dialects/Tile/Instructions.h"
 #include "passes/loops-to-tile/TileBox.h"
 #include "passes/loops-to-tile/TileGrid.h"
@@ -96,7 +97,7 @@ LogicalResult checkResources(tile::KernelOp kernel) {
     int64_t bytes = tile::getElementBytes(cast<MemRefType>(store.getTensor().getType()).getElementType());
     int64_t one = sets * kernel.getWarpgroups() * fragment.getRows() * int64_t(store.getColumns()) * bytes;
     stored += one;
-    shared += llvm::alignTo(one, 1024);
+    shared += llvm::alignTo(one, kSharedAlignment);
     if (store.getDeferred())
       deferred += fragment.getElementsPerThread() * bytes / 4;
   }
@@ -111,13 +112,13 @@ LogicalResult checkResources(tile::KernelOp kernel) {
   bool hasProducer = kernel.getRegisters().has_value();
   int64_t multiplying = kernel.getWarpgroups() * sets, threads = tile::kWarpgroupSize * (hasProducer + multiplying);
   StringRef primitive = hasProducer ? "specialize" : "software_pipeline";
-  if (threads > 1024)
-    return emitError(loc) << primitive << ": expected at most 1024 threads a block, got " << threads << ": those of "
-                          << multiplying << " warpgroups that multiply"
+  if (threads > kMaxBlockThreads)
+    return emitError(loc) << primitive << ": expected at most " << kMaxBlockThreads << " threads a block, got "
+                          << threads << ": those of " << multiplying << " warpgroups that multiply"
                           << (hasProducer ? " and of one that copies" : "");
   int64_t most = threads * tile::getRegistersAtLaunch(threads);
   // All threads have the same number where none is handed out.
-  int64_t each = std::min<int64_t>(255, tile::getRegistersAtLaunch(threads));
+  int64_t each = std::min<int64_t>(kThreadRegisters, tile::getRegistersAtLaunch(threads));
   if (hasProducer) {
     int64_t ofProducer = (*kernel.getRegisters())[0];
     each = (*kernel.getRegisters())[1];
