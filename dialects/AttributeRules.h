@@ -20,6 +20,8 @@ struct AttributeRule {
   bool (*isOf)(mlir::Attribute value);
 };
 
+inline constexpr llvm::StringLiteral kUnit("no value"), kText("a string");
+
 template <typename... Ops> bool isOn(mlir::Operation *op) { return mlir::isa<Ops...>(op); }
 template <typename Attr> bool isOf(mlir::Attribute value) { return mlir::isa<Attr>(value); }
 

@@ -41,8 +41,8 @@ static bool isClusterSize(Attribute value) {
 }
 static bool hasBuffer(Operation *op) { return op->getNumResults() == 1 && isa<MemRefType>(op->getResult(0).getType()); }
 
-static constexpr StringLiteral kUnit("no value"), kText("a string"), kLaunchOp("a launch"), kFunction("a function"),
-    kHostFunction("a host function"), kLauncherCall("a call of the launcher (llvm.call)");
+static constexpr StringLiteral kLaunchOp("a launch"), kFunction("a function"), kHostFunction("a host function"),
+    kLauncherCall("a call of the launcher (llvm.call)");
 
 static constexpr AttributeRule kRules[] = {
     {kLaunchAttr, "a schedule, a function or a kernel",

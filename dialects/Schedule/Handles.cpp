@@ -4,7 +4,8 @@
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
-using namespace tilewright::schedule;
+
+namespace tilewright::schedule {
 
 /// Invalid IR is printed, too, for its error to show: names are asked for where ops come in no order, or have too few
 /// of them.
@@ -15,7 +16,7 @@ static std::string nameAt(ArrayAttr names, unsigned i) {
   return name ? name.str() : "?";
 }
 
-StringRef tilewright::schedule::stageName(Value stage) {
+StringRef stageName(Value stage) {
   Operation *op = stage.getDefiningOp();
   if (!op)
     return "?";
@@ -57,7 +58,7 @@ static std::string axisNameWithin(Value axis, int depth) {
   return name + "fused";
 }
 
-std::string tilewright::schedule::axisName(Value axis) { return axisNameWithin(axis, 0); }
+std::string axisName(Value axis) { return axisNameWithin(axis, 0); }
 
 /// The axis that an axis was made of, back to the axes of the stage; null where there is none.
 static Value rootAxis(Value axis) {
@@ -73,12 +74,12 @@ static Value rootAxis(Value axis) {
   return Value();
 }
 
-Value tilewright::schedule::axisStage(Value axis) {
+Value axisStage(Value axis) {
   Value root = rootAxis(axis);
   return root ? root.getDefiningOp()->getOperand(0) : axis;
 }
 
-bool tilewright::schedule::isReduceAxis(Value axis) {
+bool isReduceAxis(Value axis) {
   Value root = rootAxis(axis);
   return root && isa<ReduceAxesOp>(root.getDefiningOp());
 }
@@ -121,3 +122,5 @@ void PadEinsumOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   for (Value result : getResults())
     setName(result, ssaName(stageName(result).str()));
 }
+
+} // namespace tilewright::schedule

@@ -37,9 +37,9 @@ static bool isOfMaps(Attribute value) {
          llvm::all_of(dictionary, [](NamedAttribute entry) { return isa<AffineMapAttr>(entry.getValue()); });
 }
 static bool isWarpRows(Attribute value) { return isNumber<0, 6>(value) && cast<IntegerAttr>(value).getInt() % 2 == 0; }
-static constexpr StringLiteral kLoop("a loop (scf.for)"), kUnit("no value");
+static constexpr StringLiteral kLoop("a loop (scf.for)");
 
-static constexpr AttributeRule kRules[] = {
+static constexpr AttributeRule kMarkRules[] = {
     {kAxisAttr, kLoop, "#schedule.axis<...>", isOn<scf::ForOp>, isOf<AxisAttr>},
     {kBindAttr, kLoop, "#schedule.thread<...>", isOn<scf::ForOp>, isOf<ThreadTagAttr>},
     {kVectorizeAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
@@ -68,7 +68,7 @@ static constexpr AttributeRule kRules[] = {
 };
 
 LogicalResult ScheduleDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (failed(verifyByRules(kRules, op, attribute)))
+  if (failed(verifyByRules(kMarkRules, op, attribute)))
     return failure();
   if (auto instruction = dyn_cast<InstructionAttr>(attribute.getValue()))
     return verifyMatrixNest(cast<scf::ForOp>(op), instruction);

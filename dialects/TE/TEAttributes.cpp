@@ -38,9 +38,7 @@ static bool isOfExtern(Operation *op) {
   return isa<gpu::LaunchOp, gpu::GPUFuncOp, LLVM::LLVMFuncOp>(op) || isa_and_present<func::FuncOp>(op->getParentOp());
 }
 
-static constexpr StringLiteral kUnit("no value"), kText("a string");
-
-static constexpr AttributeRule kRules[] = {
+static constexpr AttributeRule kTERules[] = {
     {kStageAttr, "an op of linalg or tile, or one that makes a buffer", kText, isStage, isOf<StringAttr>},
     {kAxesAttr, "an op of linalg with te.stage", "an array of strings", isGeneric, isArrayOf<StringAttr>},
     {kScanAttr, "an op of linalg with te.stage or a loop", kUnit, isOrdered, isOf<UnitAttr>},
@@ -50,7 +48,7 @@ static constexpr AttributeRule kRules[] = {
 };
 
 LogicalResult TEDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (failed(verifyByRules(kRules, op, attribute)))
+  if (failed(verifyByRules(kTERules, op, attribute)))
     return failure();
   if (attribute.getName() == kAxesAttr) {
     size_t axes = cast<ArrayAttr>(attribute.getValue()).size();

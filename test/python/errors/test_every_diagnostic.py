@@ -158,11 +158,12 @@ def test_each_diagnostic_is_provoked_by_a_test(source: Path) -> None:
 def rules_of(folder: Path) -> Iterator[str]:
     """The diagnostics that a dialect's table of attributes on other ops stands for (dialects/AttributeRules.h)."""
     headers = "\n".join(file.read_text() for file in folder.glob("*.h"))
+    shared = (ROOT / "dialects" / "AttributeRules.h").read_text()
     names = dict(re.findall(r'StringLiteral (k\w+)(?: = |\()"([^"]+)"', headers))
     for file in folder.glob("*.cpp"):
         source = file.read_text()
-        texts = dict(re.findall(r'(k\w+)\(("[^"]*")\)', source))
-        for table in re.findall(r"AttributeRule kRules\[\] = \{(.*?)\n\};", source, re.DOTALL):
+        texts = dict(re.findall(r'(k\w+)\(("[^"]*")\)', shared + source))
+        for table in re.findall(r"AttributeRule k\w*Rules\[\] = \{(.*?)\n\};", source, re.DOTALL):
             for name, *rule in re.findall(r'\{(k\w+),\s*("[^"]*"|k\w+),\s*("[^"]*"|k\w+)', table):
                 where, what = (texts.get(text, text)[1:-1] for text in rule)
                 yield f'expected "{names[name]}" on {where}'
