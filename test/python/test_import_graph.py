@@ -17,7 +17,7 @@ LAYERS = (
     {"target", "devices"},  # a target has a device, and `devices.current` is that of the target in force
     {"runtime"},
     {"nd", "te", "backend", "tir"},
-    {"report", "instructions", "aot"},
+    {"report", "instructions", "aot", "records"},
     {"compiler"},
     {"schedules", "rules", "bisection", "contrib"},
     {"ops", "testing", "tuning", "auto_schedule", "graph", "viewer", "onnx", "torch", "models"},

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightValueError as ValueError
+from ..records import Journal, device_name, identify, in_order, settings_of
 from ..target import Target
 from ..te.schedule import Schedule, create_schedule
 from ..te.tensor import Operation, Tensor
@@ -142,10 +143,6 @@ def _recorded(
     sizes: Mapping[str, int],
 ) -> list[dict[str, dict[str, Any]]]:
     """The settings of the records of a program, the fastest first."""
-    from ..tuning.journal import Journal
-    from ..tuning.program import device_name, identify, in_order
-    from ..tuning.rules import settings_of
-
     if not Path(database).is_file():
         raise ValueError(f"expected the file of a database, got {os.fspath(database)}")
     given = [outputs] if isinstance(outputs, (Tensor, Operation)) else outputs

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..records import Journal, JournalError, Trial, Where
 from ..target import Target
 from .cluster import RayExecutor
-from .journal import Journal, JournalError, Trial, Where
 from .policy import Policy
 from .process import run_trial
 from .program import TunedProgram

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..records import NAME, Where, device_name, identify
 from ..target import Target
 from ..te.double import in_double
 from ..te.emit import emit_module
@@ -17,18 +18,16 @@ from ..te.expr import Expr, Read, Var
 from ..te.program import operations
 from ..te.tensor import ComputeOp, PlaceholderOp, Tensor, compute, placeholder
 from ..te.walks import parts
-from .journal import Where
 from .policy import Policy
 
 if TYPE_CHECKING:
     from ..te.schedule import Schedule
 
-__all__ = ["AnotherProgram", "TunedProgram", "device_name", "identify", "in_order"]
+__all__ = ["AnotherProgram", "TunedProgram"]
 
 _MOST = 1 << 27
 """Of an output with more iterations than this, some elements are computed in double precision, not all."""
 _SAMPLES = 4096
-_NAME = "tuned"
 
 
 class AnotherProgram(ValueError):
@@ -80,8 +79,8 @@ class TunedProgram:
 
     def schedule_text(self, schedule: Schedule, args: Sequence[Any]) -> str:
         """The program with a schedule as IR. Raises AnotherProgram where it is not the tuned one."""
-        text = str(emit_module(schedule, args, _NAME))
-        if str(emit_module([one for one in args if self._is_output(one)], args, _NAME)) != self.text:
+        text = str(emit_module(schedule, args, NAME))
+        if str(emit_module([one for one in args if self._is_output(one)], args, NAME)) != self.text:
             raise AnotherProgram("expected a schedule of one program for each point of the space, got another program")
         return text
 
@@ -134,7 +133,7 @@ class TunedProgram:
                 given.extend(places)
                 results.append(sampled)
                 samples.append(extents)
-            text = str(emit_module(results, [*given, *results], f"{_NAME}_in_double"))
+            text = str(emit_module(results, [*given, *results], f"{NAME}_in_double"))
             self._reference = {
                 "text": text, "inputs": positions, "samples": samples, "count": _SAMPLES,
                 "shapes": [[self.extent(extent) for extent in one.shape] for one in results],
@@ -191,68 +190,6 @@ def _index_ranges(outputs: Sequence[Tensor], extent: Any) -> dict[Tensor, list[i
                         known = ranges.setdefault(part.tensor, [0, most])
                         known[1] = min(known[1], most)
     return ranges
-
-
-def in_order(outputs: Sequence[Tensor]) -> list[Tensor]:
-    """The arguments of a program to which nobody gave an order: the inputs, then the outputs."""
-    inputs = (op.output(0) for op in operations([one.op for one in outputs]) if isinstance(op, PlaceholderOp))
-    return [*inputs, *outputs]
-
-
-def identify(
-    outputs: Sequence[Tensor], args: Sequence[Tensor | Var], sizes: Mapping[str, int]
-) -> tuple[str, dict[str, int], str]:
-    """A program's IR, the values of its symbolic extents, and the key of both in a database.
-
-    Raises
-    ------
-    ValueError
-        Where a symbolic extent has no value, or a value is of none.
-    """
-    text, known = str(emit_module(outputs, args, _NAME)), _all_sizes(args, dict(sizes))
-    sized = f"{text}\n{sorted(known.items())}"
-    return text, known, hashlib.sha256(sized.encode()).hexdigest()
-
-
-def _all_sizes(args: Sequence[Tensor | Var], given: dict[str, int]) -> dict[str, int]:
-    names: dict[str, Var] = {}
-    for one in args:
-        for extent in [one] if isinstance(one, Var) else one.shape:
-            if isinstance(extent, Var):
-                names.setdefault(extent.name, extent)
-    sizes: dict[str, int] = {}
-    for name, var in names.items():
-        value = given.pop(name, var.maximum if var.maximum is not None else var.default)
-        if value is None:
-            raise ValueError(f"expected a value of {name} in sizes, at which the program is measured")
-        sizes[name] = value  # type: ignore[assignment]
-    if given:
-        known = ", ".join(names) or "none"
-        raise ValueError(f"sizes: expected symbols of the program ({known}), got {', '.join(given)}")
-    return sizes
-
-
-def device_name(target: Target) -> str:
-    """What the records of a database say of the device that they were measured on."""
-    if target.device is not None:
-        return f"{target.device.name} {target.arch}"
-    return f"{_processor()}, {_threads()} threads"
-
-
-def _processor() -> str:
-    from pathlib import Path
-
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "processor")
-
-
-def _threads() -> int:
-    from ..runtime.cpu_program import num_threads
-
-    return num_threads()
 
 
 def _driver(target: Target) -> str:

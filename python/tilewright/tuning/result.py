@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightError
-from .journal import Trial, Where
+from ..records import Trial, Where
 from .space import Choices
 
 if TYPE_CHECKING:

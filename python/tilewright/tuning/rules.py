@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightError
+from ..records import in_order, settings_of
 from ..te.tensor import Tensor
-from .program import in_order
 from .space import Choices, key_of
 
 if TYPE_CHECKING:
     from ..rules import Plan
     from ..target import Target
 
-__all__ = ["RuleSpace", "settings_of"]
+__all__ = ["RuleSpace"]
 
 _RULE = "rule"
 
@@ -130,15 +130,6 @@ def _point(plan: Plan) -> Choices:
             point[f"{stage}.{_RULE}"] = decision.rule
         point.update({f"{stage}.{choice.name}": choice.value for choice in decision.choices})
     return point
-
-
-def settings_of(choices: Choices) -> dict[str, dict[str, Any]]:
-    """A point of the space as `settings` of `tw.auto_schedule`."""
-    settings: dict[str, dict[str, Any]] = {}
-    for name, value in choices.items():
-        stage, _, setting = name.rpartition(".")
-        settings.setdefault(stage, {})[setting] = value
-    return settings
 
 
 def _json(value: Any) -> Any:

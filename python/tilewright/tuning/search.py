@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import TilewrightError
-from .journal import Journal, Trial
+from ..records import Journal, Trial
 from .model import Ranker
 from .process import close_workers, run_trial
 from .program import AnotherProgram, TunedProgram

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.tuning.journal import Journal, JournalError, Trial, Where
+from tilewright.records import Journal, JournalError, Trial, Where
 
 WHERE = Where("program", "device", "driver", "compiler", "policy")
 TRIAL = Trial('{"tile": 8}', "ok", seconds=(1e-3,), score=0.5)
