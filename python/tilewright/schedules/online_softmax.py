@@ -112,8 +112,8 @@ def attention_of(
 
     With `pages`, K and V are pages x heads x page x width each. Row b of these numbers, sequences x pages of int32,
     says which pages have the keys and values of sequence b. `lengths` says how many keys each sequence has. Its last
-    query then stands at its last key, and `offset` counts from there. Of each head, `slopes` have what a score
-    grows by from one key to the next, and `sinks` a score without a value, which only takes its share of the weights.
+    query then stands at its last key, and `offset` counts from there. `slopes` says for each head what a score grows by
+    from one key to the next. `sinks` has for each head a score without a value. It only takes its share of the weights.
     """
     rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], V.shape[-1]]
