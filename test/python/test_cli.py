@@ -172,3 +172,32 @@ def test_doctor_names_versions_outside_of_the_tested_ranges(monkeypatch: pytest.
         "MISSING numpy 1.2                  another version than the tested ones "
         "(tilewright is tested with >=1.26; pip install 'tilewright' again, or see `pip check`)"
     ]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_output_that_is_full() -> None:
+    command = [sys.executable, "-m", "tilewright", "cache"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "tilewright cache: the output cannot be written: No space left on device\n",
+    )
+
+
+def test_an_output_that_is_closed() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m tilewright cache >&-"],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_help_of_the_cache_says_the_bound() -> None:
+    from tilewright.cache import DEFAULT_BYTES
+
+    done = subprocess.run(
+        [sys.executable, "-m", "tilewright", "cache", "--help"], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert DEFAULT_BYTES == 1 << 30 and "by default that is 1 GiB" in done.stdout

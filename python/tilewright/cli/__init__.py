@@ -28,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (demo, compile, export, view, tune, bisect, cache, doctor):
         module.add(commands)
+    if sys.stdout is None:  # closed by whoever began the process
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     options = parser.parse_args(arguments)
     try:
         status = options.run(options)
@@ -42,6 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever reads has seen enough (`| head`). The interpreter must not find that out once more as it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.filename is not None:
+            raise  # not of the output
+        print(f"tilewright {options.command}: the output cannot be written: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _version() -> str:

@@ -12,8 +12,9 @@ DESCRIPTION = """\
 Shows the cache of compiled kernels: its folder, what it holds, and how builds have fared with it. With --clear it is
 emptied first.
 
-TILEWRIGHT_CACHE=off turns the cache off, TILEWRIGHT_CACHE_DIR says where it is, and TILEWRIGHT_CACHE_SIZE how much it
-may hold (512M). TILEWRIGHT_CACHE_SHARED=on says that other users write the folder on purpose.
+TILEWRIGHT_CACHE=off turns the cache off, and TILEWRIGHT_CACHE_DIR says where it is. TILEWRIGHT_CACHE_SIZE, 512M for
+instance, says how much it may hold; by default that is 1 GiB. TILEWRIGHT_CACHE_SHARED=on says that other users write
+the folder on purpose.
 """
 
 
