@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
@@ -38,6 +39,9 @@ def _run(options: argparse.Namespace) -> int:
     path = existing_file(options)
     if path.suffix != ".py":
         raise TilewrightError(f"{path}: expected a .py file")
+    for option, written in (("--plot", options.plot), ("--output", options.output)):
+        if written is not None and not Path(written).absolute().parent.is_dir():
+            raise TilewrightError(f"{option}: expected a file in a folder that exists, got {written}")
     names = python_names(path)
     program: Any
     if options.program is not None:

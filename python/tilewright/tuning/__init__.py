@@ -110,6 +110,10 @@ def tune(
     target, policy = Target.of(target), policy or Policy()
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
         raise ValueError(f"expected trials to be 1 or more, got {trials!r}")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise ValueError(f"expected workers to be 1 or more, got {workers!r}")
+    if seconds is not None and not seconds >= 0:
+        raise ValueError(f"expected seconds to be 0 or more, got {seconds!r}")
     if executor is not None and not isinstance(executor, Executor):
         raise TypeError(f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
     space = _space_of(program, target, args)

@@ -299,6 +299,8 @@ def test_a_space_of_several_programs_is_refused():
     [
         (lambda: tw.tune(space(), "sim"), 'expected a target whose time can be measured ("cuda" or "cpu"), got "sim"'),
         (lambda: tw.tune(space(), "cpu", trials=0), "expected trials to be 1 or more, got 0"),
+        (lambda: tw.tune(space(), "cpu", workers=0), "expected workers to be 1 or more, got 0"),
+        (lambda: tw.tune(space(), "cpu", seconds=-1), "expected seconds to be 0 or more, got -1"),
         (lambda: tw.tune(3, "cpu"), "expected the outputs of a program or a space, got 3"),
         (lambda: tw.tune(space(), "cpu", executor=3), "expected a concurrent.futures.Executor, got int"),
         (lambda: tw.tune(space(), "cpu", args=[]), "expected no args beside a space: its schedules bring them"),
@@ -516,6 +518,9 @@ space = tw.tuning.Knobs(doubled, factor=(4, 8))
     from tilewright.te.schedule.trace import Trace
 
     Trace.load(tmp_path / "best.json").apply(s)
+    refusal = "expected a file in a folder that exists, got /nowhere/x"
+    assert run("--plot", "/nowhere/x").stderr == f"tilewright tune: --plot: {refusal}\n"
+    assert run("-o", "/nowhere/x").stderr == f"tilewright tune: --output: {refusal}\n"
     assert run("--size", "n").stderr == "tilewright tune: --size: expected NAME=NUMBER, got 'n'\n"
     assert (
         run("--program", "1").stderr
