@@ -109,6 +109,7 @@ class BodyEmitter:
         self._tensors, self._bound = tensors, bound
         self._begins, self._first_rows, self._layouts = begins or {}, first_rows or {}, layouts or {}
         self._scopes: list[dict[int, ir.Value]] = [{}]
+        self._shared: dict[int, list[Select]] = {}
         self._fast = ir.Attribute.parse("#arith.fastmath<contract>")
         self._index = ir.IndexType.get()
         self._intervals = Intervals()
@@ -324,11 +325,39 @@ class BodyEmitter:
             if not expr.lazy:
                 yes = yield emit(expr.true_value)
                 return arith.select(condition, yes, (yield emit(expr.false_value)))
+            # Each branch is a region of its own: what both need is computed before, not once in each.
+            for shared in (yield self._in_both_branches(expr)):
+                yield self._value(shared)
             op = scf.IfOp(condition, [kind], has_else=True)
             for block, branch in zip((region.blocks[0] for region in op.regions), (expr.true_value, expr.false_value)):
                 with self._scope(block):
                     scf.yield_([(yield emit(branch))])
             return op.results[0]
+
+    def _in_both_branches(self, expr: Select) -> Steps[list[Select]]:
+        """The conditional expressions that are computed whichever branch is taken."""
+        if id(expr) not in self._shared:
+            yes = yield self._computed_with(expr.true_value)
+            no = yield self._computed_with(expr.false_value)
+            self._shared[id(expr)] = [one for key, one in yes.items() if key in no]
+        return self._shared[id(expr)]
+
+    def _computed_with(self, expr: Expr) -> Steps[dict[int, Select]]:
+        """The conditional expressions that are computed wherever `expr` is."""
+        found: dict[int, Select] = {}
+        todo, seen = [expr], set[int]()
+        while todo:
+            top = todo.pop()
+            if id(top) in seen:
+                continue
+            seen.add(id(top))
+            if isinstance(top, Select) and top.lazy:
+                found[id(top)] = top
+                todo.append(top.condition)
+                todo.extend((yield self._in_both_branches(top)))
+            elif not isinstance(top, ReduceItem):  # whose elements are computed in loops, perhaps none
+                todo.extend(top.operands())
+        return found
 
     def _call(self, name: str, values: list[ir.Value], first: Expr) -> ir.Value:
         dtype = first.element_type
