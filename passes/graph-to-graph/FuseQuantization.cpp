@@ -15,10 +15,6 @@ namespace {
 
 RankedTensorType quantizedTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-RankedTensorType withElement(RankedTensorType type, Type element) {
-  return RankedTensorType::get(type.getShape(), element, type.getEncoding());
-}
-
 bool hasOneElement(Value value) {
   auto type = quantizedTensorType(value);
   return type.hasStaticShape() && type.getNumElements() == 1;
@@ -49,7 +45,7 @@ public:
   Value cast(Value value, Type element) {
     if (quantizedTensorType(value).getElementType() == element)
       return value;
-    return graph::CastOp::create(rewriter, loc, withElement(quantizedTensorType(value), element), value,
+    return graph::CastOp::create(rewriter, loc, quantizedTensorType(value).clone(element), value,
                                  element.isF32() ? "float32" : "int32", true);
   }
 
@@ -111,8 +107,8 @@ struct MatmulOfIntegers : OpRewritePattern<graph::MatmulOp> {
     auto type = quantizedTensorType(op);
     Value x = emitter.shifted(*a, 0);
     Value w = emitter.shifted(*b, quantizedTensorType(op.getB()).getRank() - 1);
-    Value sums = graph::MatmulOp::create(rewriter, op.getLoc(), withElement(type, rewriter.getI32Type()), x, w, "int32",
-                                         "int32");
+    Value sums =
+        graph::MatmulOp::create(rewriter, op.getLoc(), type.clone(rewriter.getI32Type()), x, w, "int32", "int32");
     rewriter.replaceOp(op, emitter.scaled(sums, *a, *b, type.getRank() - 1));
     return success();
   }
@@ -127,9 +123,9 @@ struct ConvolutionOfIntegers : OpRewritePattern<graph::ConvOp> {
     Emitter emitter(op.getLoc(), rewriter);
     auto type = quantizedTensorType(op);
     Value image = emitter.shifted(*x, 0), filters = emitter.shifted(*w, 0);
-    Value sums = graph::ConvOp::create(rewriter, op.getLoc(), withElement(type, rewriter.getI32Type()), image, filters,
-                                       op.getStrides(), op.getBefore(), op.getAfter(), op.getDilations(),
-                                       op.getGroups(), "int32", "int32");
+    Value sums =
+        graph::ConvOp::create(rewriter, op.getLoc(), type.clone(rewriter.getI32Type()), image, filters, op.getStrides(),
+                              op.getBefore(), op.getAfter(), op.getDilations(), op.getGroups(), "int32", "int32");
     rewriter.replaceOp(op, emitter.scaled(sums, *x, *w, 1));
     return success();
   }
@@ -147,7 +143,7 @@ struct TransposeOfIntegers : OpRewritePattern<graph::TransposeOp> {
       return rewriter.notifyMatchFailure(op, "scales of blocks");
     ArrayRef<int64_t> permutation = op.getPermutation();
     int64_t axis = isOne ? 0 : llvm::find(permutation, int64_t(from.getAxis())) - permutation.begin();
-    auto type = withElement(quantizedTensorType(op), quantizedTensorType(from.getX()).getElementType());
+    auto type = quantizedTensorType(op).clone(quantizedTensorType(from.getX()).getElementType());
     Value moved = graph::TransposeOp::create(rewriter, op.getLoc(), type, from.getX(), permutation);
     rewriter.replaceOpWithNewOp<graph::DequantizeOp>(op, op.getType(), moved, from.getScale(), from.getZero(), axis, 0,
                                                      from.getTo());

@@ -49,14 +49,10 @@ private:
     return graph::ConstantOp::create(builder, op->getLoc(), type, DenseElementsAttr::get(type, number));
   }
 
-  static RankedTensorType of(RankedTensorType type, Type element) {
-    return RankedTensorType::get(type.getShape(), element, type.getEncoding());
-  }
-
   Value roundTrip(Value x, double magnitude) {
     auto type = cast<RankedTensorType>(x.getType());
     Value scale = constant(f32, builder.getF32FloatAttr(float(magnitude / kMost)));
-    Value q = graph::QuantizeOp::create(builder, op->getLoc(), of(type, i8), x, scale, zero, 0, 0, "int8");
+    Value q = graph::QuantizeOp::create(builder, op->getLoc(), type.clone(i8), x, scale, zero, 0, 0, "int8");
     return graph::DequantizeOp::create(builder, op->getLoc(), type, q, scale, zero, 0, 0, "float32");
   }
 
@@ -75,7 +71,7 @@ private:
     SmallVector<int64_t> scales;
     if (axis >= 0)
       scales.push_back(type.getDimSize(axis));
-    Value integers = weight(".int8", of(type, i8)), scale = weight(".scale", RankedTensorType::get(scales, f32));
+    Value integers = weight(".int8", type.clone(i8)), scale = weight(".scale", RankedTensorType::get(scales, f32));
     return graph::DequantizeOp::create(builder, op->getLoc(), type, integers, scale, zero, std::max<int64_t>(axis, 0),
                                        0, "float32");
   }
