@@ -14,9 +14,10 @@ def _channels(node: Node, value: Value, rank: int) -> Value:
     return node.reshape(value, [*value.shape, *[1] * (rank - 2)])
 
 
-def _normalized(node: Node, x: Value, average: Value, variance: Value, epsilon: float) -> Value:
-    root = node.op_("sqrt", node.op_("add", variance, node.constant(epsilon, variance)))
-    return node.op_("div", node.op_("sub", x, average), root)
+def _deviation(node: Node, variance: Value) -> Value:
+    """The root of a variance and the node's epsilon."""
+    epsilon = node.constant(node.attr("epsilon", 1e-5), variance)
+    return node.op_("sqrt", node.op_("add", variance, epsilon))
 
 
 def _centred(node: Node, x: Value, axes: list[int]) -> tuple[Value, Value, Value]:
@@ -30,7 +31,6 @@ def _centred(node: Node, x: Value, axes: list[int]) -> tuple[Value, Value, Value
 def _batch_normalization(node: Node) -> Any:
     x = node.tensor(0)
     scale, bias, average, variance = (node.tensor(i) for i in range(1, 5))
-    epsilon = node.attr("epsilon", 1e-5)
     results: list[Value] = []
     if node.attr("training_mode", 0):
         axes = [d for d in range(x.rank) if d != 1]
@@ -43,7 +43,8 @@ def _batch_normalization(node: Node) -> Any:
         average, variance = own, spread
     else:
         average, variance = _channels(node, average, x.rank), _channels(node, variance, x.rank)
-    y = _normalized(node, x, node.cast(average, x.dtype), node.cast(variance, x.dtype), epsilon)
+    away = node.op_("sub", x, node.cast(average, x.dtype))
+    y = node.op_("div", away, _deviation(node, node.cast(variance, x.dtype)))
     y = node.op_("mul", y, node.cast(_channels(node, scale, x.rank), x.dtype))
     return [node.op_("add", y, node.cast(_channels(node, bias, x.rank), x.dtype)), *results]
 
@@ -51,8 +52,8 @@ def _batch_normalization(node: Node) -> Any:
 @converter("InstanceNormalization")
 def _instance_normalization(node: Node) -> Value:
     x = node.tensor(0)
-    average, _, variance = _centred(node, x, list(range(2, x.rank)))
-    y = _normalized(node, x, average, variance, node.attr("epsilon", 1e-5))
+    _, away, variance = _centred(node, x, list(range(2, x.rank)))
+    y = node.op_("div", away, _deviation(node, variance))
     y = node.op_("mul", y, _channels(node, node.tensor(1), x.rank))
     return node.op_("add", y, _channels(node, node.tensor(2), x.rank))
 
@@ -63,7 +64,7 @@ def _layer_normalization(node: Node) -> list[Value]:
     axis = node.axis(node.attr("axis", -1), given.rank)
     x = node.cast(given, "float32") if node.attr("stash_type", 1) == 1 and given.dtype != "float64" else given
     average, away, variance = _centred(node, x, list(range(axis, given.rank)))
-    root = node.op_("sqrt", node.op_("add", variance, node.constant(node.attr("epsilon", 1e-5), x)))
+    root = _deviation(node, variance)
     y = node.op_("mul", node.cast(node.op_("div", away, root), given.dtype), node.tensor(1))
     if node.has(2):
         y = node.op_("add", y, node.tensor(2))
@@ -79,11 +80,10 @@ def _group_normalization(node: Node) -> Value:
     x = node.cast(given, "float32") if given.dtype in ("float16", "bfloat16") else given
     grouped = node.reshape(x, [x.shape[0], groups, channels // groups, *x.shape[2:]])
     _, away, variance = _centred(node, grouped, list(range(2, grouped.rank)))
-    root = node.op_("sqrt", node.op_("add", variance, node.constant(node.attr("epsilon", 1e-5), x)))
     # A scale and a bias for each channel; before version 21 for each group.
     whole = node.version >= 21
     shape, rank = (x.shape, x.rank) if whole else (grouped.shape, grouped.rank)
-    y = node.reshape(node.cast(node.op_("div", away, root), given.dtype), shape)
+    y = node.reshape(node.cast(node.op_("div", away, _deviation(node, variance)), given.dtype), shape)
     y = node.op_("mul", y, _channels(node, node.tensor(1), rank))
     return node.reshape(node.op_("add", y, _channels(node, node.tensor(2), rank)), given.shape)
 
