@@ -64,6 +64,7 @@ def main() -> None:
                 "right": seed + 1 - options.first - len(wrong),
                 "wrong": wrong,
                 "seconds": round(done),
+                "processor seconds": round(time.process_time()),
                 "operators": dict(operators.most_common()),
             }
             options.out.write_text(json.dumps(found, indent=1) + "\n")

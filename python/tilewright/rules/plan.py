@@ -57,7 +57,7 @@ class Decision:
             For a setting that the rule does not have, and a value that it does not allow.
         """
         known = {choice.name: choice for choice in self.choices}
-        settings = {name: _without_lists(value) for name, value in settings.items()}
+        settings = {name: without_lists(value) for name, value in settings.items()}
         for name, value in settings.items():
             if name not in known:
                 raise ValueError(
@@ -128,6 +128,6 @@ class Plan:
         return "\n".join([f"scheduled by rules for {where}", *(f"  {one}" for one in self.decisions)])
 
 
-def _without_lists(value: Any) -> Any:
+def without_lists(value: Any) -> Any:
     """A value of JSON, which has lists where settings have tuples."""
-    return tuple(map(_without_lists, value)) if isinstance(value, (list, tuple)) else value
+    return tuple(map(without_lists, value)) if isinstance(value, (list, tuple)) else value

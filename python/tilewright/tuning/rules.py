@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightError
 from ..records import in_order, settings_of
+from ..rules.plan import without_lists
 from ..te.tensor import Tensor
 from .space import Choices, key_of
 
@@ -39,7 +40,7 @@ class RuleSpace:
     def __init__(self, outputs: Sequence[Tensor], target: Target, args: Sequence[Any] | None = None) -> None:
         self._outputs, self._target = tuple(outputs), target
         self._args = tuple(in_order(self._outputs) if args is None else args)
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, Plan | TilewrightError] = {}
         self._first = _point(self._plan({}))
 
     def _schedule(self, settings: Mapping[str, Mapping[str, Any]]) -> Any:
@@ -52,8 +53,14 @@ class RuleSpace:
         rules = {name: value for name, value in choices.items() if name.endswith(f".{_RULE}")}
         key = key_of(rules)
         if key not in self._plans:
-            self._plans[key] = self._schedule(settings_of(rules)).plan
-        return self._plans[key]
+            try:
+                self._plans[key] = self._schedule(settings_of(rules)).plan
+            except TilewrightError as error:
+                self._plans[key] = error
+        found = self._plans[key]
+        if isinstance(found, TilewrightError):
+            raise found
+        return found
 
     def _alternatives(self, choices: Choices) -> dict[str, tuple[Any, ...]]:
         """The values of each choice beside the rules of a point, the one that the rules chose first."""
@@ -90,14 +97,14 @@ class RuleSpace:
         """What other rules choose, then points near the rules' own choice before those that are far from it."""
         bases = [self._first, *self._other_rules(self._first)]
         found: dict[str, Choices] = {key_of(one): one for one in bases[1:]}
-        most = max(sum(len(values) > 1 for values in self._settings(base).values()) for base in bases)
+        several = [{name: values for name, values in self._settings(base).items() if len(values) > 1} for base in bases]
+        most = max(map(len, several))
         for changes in range(1, most + 1):
             for _ in range(4 * count):
                 # Every other point has the rules' own choice of rules.
-                base = self._first if rng.random() < 0.5 else rng.choice(bases)
-                several = {name: values for name, values in self._settings(base).items() if len(values) > 1}
-                names = rng.sample(sorted(several), min(changes, len(several)))
-                point = {**base, **{name: rng.choice(several[name][1:]) for name in names}}
+                which = 0 if rng.random() < 0.5 else rng.randrange(len(bases))
+                names = rng.sample(sorted(several[which]), min(changes, len(several[which])))
+                point = {**bases[which], **{name: rng.choice(several[which][name][1:]) for name in names}}
                 if names:
                     found.setdefault(key_of(point), point)
                 if len(found) >= count * changes // most:
@@ -112,7 +119,7 @@ class RuleSpace:
             {**choices, name: value}
             for name, values in self._settings(choices).items()
             for value in values
-            if _json(value) != _json(choices[name])
+            if value != without_lists(choices[name])
         ]
         points.extend(self._other_rules(choices))
         rng.shuffle(points)
@@ -130,7 +137,3 @@ def _point(plan: Plan) -> Choices:
             point[f"{stage}.{_RULE}"] = decision.rule
         point.update({f"{stage}.{choice.name}": choice.value for choice in decision.choices})
     return point
-
-
-def _json(value: Any) -> Any:
-    return list(map(_json, value)) if isinstance(value, (list, tuple)) else value
