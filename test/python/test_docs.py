@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tree import ROOT, load
@@ -26,3 +28,28 @@ def test_the_sources_that_are_shown_are_those_that_are_printed() -> None:
     committed = (ROOT / "docs" / "take-it-away.md").read_text()
     assert committed == TOOL.source_page(), "docs/take-it-away.md is stale: run tools/regenerate-docs.py"
     assert committed.count("```cuda") == 2 and committed.count("```cpp") == 2
+
+
+def test_the_page_of_the_lowering_lists_the_passes_of_the_pipelines() -> None:
+    """Each edge's passes in order, one line each; and every pass of the project is on an edge or among the others."""
+    committed = (ROOT / "docs" / "lowering.md").read_text()
+    assert committed == TOOL.pass_tables(), "docs/lowering.md is stale: run tools/regenerate-docs.py"
+    tables = {
+        edge: re.findall(r"^\| `([\w-]+)` \| \S", table, re.MULTILINE)
+        for edge, table in re.findall(r"<!-- passes ([\w-]+) -->(.*?)<!-- end of passes -->", committed, re.DOTALL)
+    }
+    assert set(tables) == {"graph", *TOOL.EDGES, "others"}
+    assert len(tables["loops-to-tile"]) == 13 and tables["loops-to-tile"][-1] == "launch-tile-kernels"
+    assert "loops-to-tile" in tables["loops-to-gpu"] and "launch-tile-kernels" not in tables["loops-to-gpu"]
+    files = (ROOT / "passes").glob("*/Passes.td")
+    ours = {
+        name for file in files for name in re.findall(r'^def \w+ : Pass<"([\w-]+)"', file.read_text(), re.MULTILINE)
+    }
+    assert ours and ours <= {name for table in tables.values() for name in table}
+
+
+def test_a_pass_that_is_not_listed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = {**TOOL.EDGES, "gpu-to-sim": "gpu-to-sim{checks=false gpu-indices=true}"}
+    monkeypatch.setattr(TOOL, "EDGES", passes)
+    assert "insert-sim-checks" in TOOL.passes_of("others")
+    assert (ROOT / "docs" / "lowering.md").read_text() != TOOL.pass_tables()
