@@ -160,6 +160,9 @@ def matmul(
     has_cores = ("mma.sync.f8" if dtype.startswith("float8") else "mma.sync") in current().features
     if not on_gpu or not by_own or is_empty(a, b) or not (is_exact or has_cores):
         return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
+    if is_exact and M < 4 and transpose_b and not transpose_a:
+        # Rows of both lie along K: each result is a reduction, and tiles would be of more rows than there are.
+        return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
     if is_exact:
         exact = {name: value for name, value in options.items() if name != "acc_dtype"}
         return schedules.sgemm(M, N, K, out_dtype=out_dtype, **exact)

@@ -17,7 +17,7 @@ CUDA = "cuda -arch=sm_90a"
 
 
 def test_matrix_product() -> None:
-    func = tw.build(*schedules.sgemm(1024, 512, 256, split_k=1), target=CUDA, name="sgemm")
+    func = tw.build(*schedules.sgemm(1024, 512, 256, tile=(128, 128), split_k=1), target=CUDA, name="sgemm")
     report = func.report()
     # The stage that stores adds 0.
     assert report.work == Work(2 * 1024 * 512 * 256 + 1024 * 512, 4 * (1024 * 256 + 256 * 512 + 1024 * 512))

@@ -25,6 +25,9 @@ SMALL = {"tile": (32, 32)}
         ((32, 96, 1024), SMALL),  # parts of its own choice
         ((16, 1024, 512), {}),
         ((13, 100, 77), {"split_k": 2}),
+        ((13, 100, 77), {}),
+        ((37, 44, 52), {"tile": (16, 64), "block_k": 32}),
+        ((70, 68, 60), {"tile": (64, 64), "block_k": 16, "split_k": 2}),
     ],
 )
 def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
@@ -45,6 +48,7 @@ def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
         ((33, 40, 64), 2, {"split_k": 2}),
         ((5, 100, 40), None, {}),
         ((64, 64, 96), None, SMALL | {"split_k": 3}),
+        ((36, 44, 52), 2, SMALL | {"block_k": 32}),
     ],
 )
 def test_sgemm_of_any_layout(
@@ -74,6 +78,25 @@ def test_sgemm_of_any_layout(
 def test_sgemm_takes_one_barrier_a_step() -> None:
     text = tw.build(*schedules.sgemm(64, 64, 64, tile=(32, 32)), target="sim", name="sgemm").ir("gpu")
     assert text.count("gpu.barrier") == 1
+
+
+@pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
+def test_rows_of_whole_vectors_are_read_in_vectors(layout: str) -> None:
+    """Extents that no tile divides, but that are multiples of four."""
+    ways = {"transpose_a": layout[0] == "T", "transpose_b": layout[1] == "T"}
+    ptx = tw.build(*schedules.sgemm(36, 44, 52, **SMALL, **ways), target="cuda -arch=sm_90a", name="sgemm").ptx
+    assert ptx.count("ld.global.nc.v4") == ptx.count("ld.global") > 0 and "st.global.v4" in ptx
+    odd = tw.build(*schedules.sgemm(35, 43, 51, **SMALL, **ways), target="cuda -arch=sm_90a", name="sgemm").ptx
+    assert ".v4" not in odd.replace("shared.v4", "")
+
+
+def test_a_step_is_longer_where_few_blocks_wait_for_it() -> None:
+    """Small matmuls have tiles for many SMs, and K tiles of 32; large ones have the largest tiles."""
+    target = "cuda -device=H200"
+    small = tw.build(*schedules.sgemm(870, 248, 240), target=target, name="sgemm").report().kernels[0].launch
+    assert small.grid[0] * small.grid[1] >= 132
+    large = tw.build(*schedules.sgemm(4096, 4096, 4096), target=target, name="sgemm").report().kernels[0].launch
+    assert large.grid[:2] == (32, 32)
 
 
 def test_wrong_tiles() -> None:
