@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..te import Tensor
+from ..te import Tensor, thread_axis
+from ..te.expr import IterVar
+from ..te.schedule import Schedule, Stage
 from ..te.tensor import PlaceholderOp
 from .context import item_bytes
 from .facts import Access, Kind, StageFacts, extent_of, is_static
 from .groups import Group
 
-__all__ = ["KEPT", "lanes_of", "rows_to_keep", "streamed"]
+__all__ = ["IN_FLIGHT", "KEPT", "columns_of", "lanes_of", "read_together", "rows_to_keep", "streamed"]
 
 # The bytes that a thread moves at once.
 _BYTES = 16
 KEPT = 64
 """Elements of a row that a thread keeps in registers at most."""
+IN_FLIGHT = 8
+"""Elements of a column that a thread reads at once."""
 
 
 def _column_of(group: Group, stage: StageFacts) -> int | None:
@@ -126,3 +130,39 @@ def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
     tensors = dict.fromkeys(tensor for tensor in places if tensor.op not in own)
     # Of a tensor that is read at several places a box of both would be copied.
     return [one for one in tensors if extent_of(one.shape[-1]) > 1 and len(stage.reads_of(one.op)) == 1]
+
+
+def columns_of(group: Group, stage: StageFacts) -> list[Tensor]:
+    """What a reduction reads down columns, if it reads all of that so: a thread can have several elements at once."""
+    if len(stage.reduced) != 1 or not is_static(stage.reduced):
+        return []
+    own = {one.op for one in (*group.kept, *group.reductions)}
+    column, found = stage.reduced[0], list[Tensor]()
+    for access in stage.accesses:
+        if not access.depends_on(column):
+            continue
+        is_plain = [axis is column for axis in access.axes].count(True) == 1 and access.innermost is not column
+        is_alone = sum(index is None or bool(index.of(column)) for index in access.indices) == 1
+        if not (is_plain and is_alone) or access.tensor.op in own or access.tensor.op.num_outputs > 1:
+            return []
+        if len(stage.reads_of(access.tensor.op)) > 1:
+            return []
+        found.append(access.tensor)
+    return found
+
+
+def read_together(
+    s: Schedule, stage: Stage, turn: IterVar, rest: IterVar, reads: Sequence[Tensor], tag: str | None = None
+) -> IterVar:
+    """A reduction reads the elements of a turn to registers before it adds the first, so that all are on their way at
+    once: a condition on the column, which each of them has, would else wait for the one before. With a `tag`, threads
+    share the turn. The turn's axis."""
+    if tag is not None:
+        thread, rest = stage.split(rest, factor=IN_FLIGHT)
+        stage.bind(thread, thread_axis(tag))
+    stage.unroll(rest)
+    for read in reads:
+        s[read].compute_at(stage, turn)
+        for axis in s[read].op.axis:
+            s[read].unroll(axis)
+    return turn

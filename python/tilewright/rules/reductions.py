@@ -14,7 +14,7 @@ from .context import Context, choice, power_of_two
 from .elementwise import inline
 from .facts import Kind, StageFacts, extent_of, is_static, size_of
 from .groups import Group
-from .lanes import KEPT, lanes_of, rows_to_keep, streamed
+from .lanes import IN_FLIGHT, KEPT, columns_of, lanes_of, read_together, rows_to_keep, streamed
 from .plan import Decision
 
 __all__ = ["Reductions", "SplitReduction"]
@@ -130,6 +130,7 @@ class Reductions:
         fits = size_of(next(iter(reductions.values())).reduced) <= KEPT * threads
         is_kept = lanes > 1 and fits
         rows_kept, vectors = self._stage_reads(s, group, reductions, is_kept) if lanes > 1 else ([], {})
+        together = {} if along_rows else self._read_together(s, group, reductions, threads)
         inline(s, group)
         stage = s[root.op.output(0)]
         axes = list(stage.op.axis)
@@ -162,6 +163,11 @@ class Reductions:
             own.compute_at(stage, row)
             reduced = list(own.op.reduce_axis)
             axis = own.fuse(*reduced) if len(reduced) > 1 else reduced[0]
+            if op in together:
+                own.loop_partition(
+                    read_together(s, own, *own.split(axis, factor=threads * IN_FLIGHT), together[op], tag)
+                )
+                continue
             turn = self._divide(own, axis, threads, tag, lanes, is_unrolled=is_kept and op not in vectors)
             if along_rows and threads > 1 and not is_kept and is_static(reductions[op].reduced):
                 own.loop_partition(turn)
@@ -170,6 +176,16 @@ class Reductions:
                 s[tensor].vectorize(s[tensor].op.axis[-1])
         if columns:
             self._divide(stage, stage.fuse(*columns), threads, tag, lanes, is_unrolled=is_kept)
+
+    def _read_together(
+        self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts], threads: int
+    ) -> dict[Operation, list[Tensor]]:
+        """Of reductions of columns what they read, in registers."""
+        return {
+            op: [s.cache_read(tensor, "local", [op.output(0)]) for tensor in some]
+            for op, facts in reductions.items()
+            if size_of(facts.reduced) >= 2 * IN_FLIGHT * threads and (some := columns_of(group, facts))
+        }
 
     def _stage_reads(
         self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts], is_kept: bool
@@ -268,12 +284,17 @@ class SplitReduction:
             # Blocks take turns, so that the last turn alone may go beyond a row.
             _, part = stage.split(axis, factor=parts * threads * lanes)
             part, _ = stage.split(part, factor=threads * lanes)
+        elif columns_of(group, root):
+            # Neighbours of a column are of one part: a thread reads several at once.
+            _, part = stage.split(axis, factor=parts * IN_FLIGHT)
+            part, _ = stage.split(part, factor=IN_FLIGHT)
         else:
             _, part = stage.split(axis, factor=parts)
         outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
         made = s.rfactor(outputs if len(outputs) > 1 else outputs[0], part)
         first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
-        reads = [s.cache_read(tensor, "local", [first]) for tensor in streamed(group, root)] if lanes > 1 else []
+        some = columns_of(group, root) if not shape.is_along_rows else streamed(group, root) if lanes > 1 else []
+        reads = [s.cache_read(tensor, "local", [first]) for tensor in some]
         self._reduce(s, first, threads, 1 if shape.is_along_rows else 32 if shape.rows < 64 else 64, lanes, reads)
         self._reduce(s, root.op.output(0), 32, 1)
 
@@ -302,5 +323,8 @@ class SplitReduction:
             for read in reads:
                 s[read].compute_at(stage, turn)
                 s[read].vectorize(s[read].op.axis[-1])
+        elif threads == 1 and reads:
+            turn, element = stage.op.reduce_axis
+            stage.loop_partition(read_together(s, stage, turn, element, reads))
         else:
             stage.loop_partition(stage.op.reduce_axis[0])
