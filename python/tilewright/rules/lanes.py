@@ -154,9 +154,11 @@ def columns_of(group: Group, stage: StageFacts) -> list[Tensor]:
 def read_together(
     s: Schedule, stage: Stage, turn: IterVar, rest: IterVar, reads: Sequence[Tensor], tag: str | None = None
 ) -> IterVar:
-    """A reduction reads the elements of a turn to registers before it adds the first, so that all are on their way at
-    once: a condition on the column, which each of them has, would else wait for the one before. With a `tag`, threads
-    share the turn. The turn's axis."""
+    """A reduction reads the elements of a turn to registers before it adds the first: all are on their way at once.
+
+    Each has a condition on the column, and a load behind such a condition would wait for the sum before. With a `tag`,
+    threads share the turn. The turn's axis.
+    """
     if tag is not None:
         thread, rest = stage.split(rest, factor=IN_FLIGHT)
         stage.bind(thread, thread_axis(tag))

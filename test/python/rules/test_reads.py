@@ -16,8 +16,9 @@ CUDA = "cuda -device=H200"
 def test_a_thread_reads_several_elements_of_a_column_before_it_adds_one(shape: tuple[int, int]) -> None:
     ptx = ops.sum.function(ops.Operand(shape, "bfloat16"), target=CUDA, axis=0).ptx
     first = re.split(r"\.visible \.entry", ptx)[1]
-    steps = re.findall(r"ld\.global|add\.\w*\.?f32", first)
-    assert steps[:8] == ["ld.global"] * 8
+    # Blocks of a loop may stand in another order than they run.
+    steps = "".join("r" if step == "ld.global" else "a" for step in re.findall(r"ld\.global|add\.f32", first))
+    assert max(map(len, steps.split("a"))) >= 8 and "ra" * 3 not in steps
 
 
 @pytest.mark.parametrize("shape", [(1842, 52), (101, 131), (517, 33), (600, 5), (129, 1), (33, 7), (16, 3)])
