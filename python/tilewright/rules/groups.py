@@ -230,7 +230,7 @@ def _join_rows(
         return
     rows = prod(extent_of(root.spatial[place].dom.extent) for place in found.rows)  # type: ignore[union-attr]
     along = prod(found.columns)
-    is_split = rows * 2048 < parallel and along >= _LONG
+    is_split = rows * 2048 < parallel and along >= _LONG or rows * 256 < parallel and along > 2 * _IN_REGISTERS
     if not found.root_columns and len(reductions) == 1 and not _lies_along(reductions[0]):
         # Neighbouring threads have neighbouring results: few are divided sooner.
         is_split = rows * 16 < parallel and along >= _LONG_COLUMN

@@ -48,10 +48,38 @@ def _column_reads(group: Group, stage: StageFacts) -> list[tuple[Access, bool]]:
     found: list[tuple[Access, bool]] = []
     for access in stage.accesses:
         if access.depends_on(column):
-            others = access.indices[:-1]
-            is_plain = all(index is not None and not index.of(column) for index in others)
-            found.append((access, is_plain and bool(access.axes) and access.axes[-1] is column))
+            found.append((access, _is_plain(access, column)))
     return found
+
+
+def _is_plain(access: Access, column: IterVar) -> bool:
+    """Whether neighbours along the column, which no other index depends on, are neighbours in memory."""
+    others = access.indices[:-1]
+    is_alone = all(index is not None and not index.of(column) for index in others)
+    return is_alone and bool(access.axes) and access.axes[-1] is column
+
+
+def _read_through(group: Group, stage: StageFacts, column: IterVar) -> list[tuple[Access, bool]] | None:
+    """What a stage reads of memory along one of its axes, by way of the maps that are computed in the place of reads.
+    None where such a map is read in another way than along one of its own axes."""
+    inlined = {one.op: one for one in group.inlined}
+    found: list[tuple[Access, bool]] = []
+    for access in stage.accesses:
+        if not access.depends_on(column):
+            continue
+        through = inlined.get(access.tensor.op)
+        if through is None:
+            found.append((access, _is_plain(access, column)))
+            continue
+        alike = all(one.axes == access.axes for one in stage.reads_of(through.op))
+        if not alike or None in access.axes or sum(axis is column for axis in access.axes) != 1:
+            return None
+        place = next(place for place, axis in enumerate(access.axes) if axis is column)
+        further = _read_through(group, through, through.spatial[place])
+        if further is None:
+            return None
+        found += further
+    return list({id(access): (access, is_plain) for access, is_plain in found}.values())
 
 
 def lanes_of(group: Group, columns: int) -> int:
@@ -67,8 +95,13 @@ def lanes_of(group: Group, columns: int) -> int:
         return 1
     own = {stage.op for stage in _members(group)}
     moved: list[Tensor] = []
+    if group.rows is None and group.root.kind == Kind.REDUCTION:
+        reads = _read_through(group, group.root, group.root.reduced[0])
+        if reads is None or not all(is_plain for _, is_plain in reads):
+            return 1
+        moved = [access.tensor for access, _ in reads]
     for stage in _members(group):
-        if stage.kind == Kind.MAP and _column_of(group, stage) is None:
+        if group.rows is None or stage.kind == Kind.MAP and _column_of(group, stage) is None:
             continue
         for access, is_plain in _column_reads(group, stage):
             if access.tensor.op in own:
@@ -125,6 +158,13 @@ def rows_to_keep(group: Group) -> list[tuple[Tensor, list[StageFacts]]]:
 def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
     """What a reduction reads along its rows, and stages in registers of a thread, a vector at once."""
     own = {one.op for one in (*group.kept, *group.reductions)}
+    if group.rows is None:
+        # Maps in between are computed in the registers, of what they read in vectors.
+        direct = [access for access in stage.accesses if access.depends_on(stage.reduced[0])]
+        some = dict.fromkeys(access.tensor for access in direct if access.tensor.op.num_outputs == 1)
+        return [
+            one for one in some if all(each.axes == direct[0].axes for each in direct) and extent_of(one.shape[-1]) > 1
+        ]
     reads: Sequence[tuple[Access, bool]] = _column_reads(group, stage)
     places = [access.tensor for access, _ in reads if access.tensor.op.num_outputs == 1]
     tensors = dict.fromkeys(tensor for tensor in places if tensor.op not in own)
