@@ -28,8 +28,8 @@ TOKENS, HIDDEN, ROWS, REPEAT = 16384, 2048, 256, 20
 PEERS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash2": SDPBackend.FLASH_ATTENTION}
 # Tiles and stages that are worth a try, by the width of a head.
 CHOICES: dict[int, list[dict[str, Any]]] = {
-    64: [{"tile": (128, 128)}, {"tile": (192, 128)}, {"tile": (128, 256)}],
-    128: [{"tile": (128, 128)}, {"tile": (192, 128)}, {"tile": (128, 64), "stages": 3}],
+    64: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (192, 128)}, {"tile": (128, 256)}],
+    128: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (128, 64), "stages": 3}],
 }
 
 

@@ -24,6 +24,7 @@ def attention_wgmma(
     tile: tuple[int, int] = (128, 128),
     stages: int = 2,
     registers: tuple[int, int] | None = None,
+    blocks: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """O = softmax(scale Q K^T) V by ``wgmma``: Q and O are batch x queries x width, K and V batch x keys x width.
 
@@ -38,7 +39,9 @@ def attention_wgmma(
     those below 2^-126 count as 0. If a thread has enough registers, the second matmul is one iteration behind the
     first, and overlaps the exponentials.
 
-    `registers` are those of a producer thread and of a consumer thread.
+    `registers` are those of a producer thread and of a consumer thread. With `blocks`, so many blocks compute all tiles
+    in turn, and load a tile's Q, K and V while they store the last O. Causal tiles differ in length: a number of blocks
+    without a common factor with the tiles of a head gives each block tiles of all lengths.
 
     Raises
     ------
@@ -74,4 +77,6 @@ def attention_wgmma(
     K = placeholder((batch, keys, width), dtype, name="K")
     V = placeholder((batch, keys, width), dtype, name="V")
     behind = keys - queries if causal else None
-    return attention_of(Q, K, V, scale=scale, behind=behind, tile=tile, stages=stages, registers=registers)
+    return attention_of(
+        Q, K, V, scale=scale, behind=behind, tile=tile, stages=stages, registers=registers, blocks=blocks
+    )

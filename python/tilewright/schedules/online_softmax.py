@@ -93,6 +93,7 @@ def attention_of(
     tile: tuple[int, int] = (128, 128),
     stages: int = 2,
     registers: tuple[int, int] | None = None,
+    blocks: int | None = None,
     parts: int | None = None,
     pages: Tensor | None = None,
     lengths: Tensor | None = None,
@@ -105,6 +106,8 @@ def attention_of(
     the tiles: TMA fills in zeros, and scores of keys that are not there are masked away. Query i sees the keys from
     i + `offset` - `before` to i + `offset` + `behind`. A `mask` of bools is true where a key is seen; one of floats is
     added to the scores. A `softcap` c makes scores c tanh(score / c). A row that sees no key is 0.
+
+    `blocks` is the number of blocks that compute all tiles in turn. Without it, each tile has a block.
 
     With `parts`, the keys are split among so many times as many blocks, for few queries. A second kernel merges what
     the parts come to. One query of several heads that share keys is one tile of these heads. One part of all keys is
@@ -229,6 +232,8 @@ def attention_of(
     O, merging = merged(last, places, queries, wide, dtype, sinks) if places.is_split else (last, [])  # noqa: E741
     s = create_schedule(O.op)
     _schedule(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers, places.is_split)
+    if blocks is not None:
+        s[last].persistent(blocks)
     if merging:
         schedule_merge(s, O, merging)
     return s, [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks) if one is not None), O]

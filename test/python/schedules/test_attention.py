@@ -74,6 +74,13 @@ def test_extents_that_no_tile_divides(queries, keys, width, causal):
     check(2, queries, keys, width, tile=(64, 64), causal=causal)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_blocks_that_stay(blocks, causal):
+    check(3, 128, 192, 64, tile=(64, 64), causal=causal, blocks=blocks)
+    check(2, 100, 130, 40, tile=(128, 64), causal=causal, blocks=blocks)
+
+
 def run_of(shapes, mask=None, **options) -> None:
     """Attention of any heads and masks, beside float64."""
     rng = np.random.default_rng(1)
