@@ -40,8 +40,8 @@ def attention_wgmma(
     first, and overlaps the exponentials.
 
     `registers` are those of a producer thread and of a consumer thread. With `blocks`, so many blocks compute all tiles
-    in turn, and load a tile's Q, K and V while they store the last O. Causal tiles differ in length: a number of blocks
-    without a common factor with the tiles of a head gives each block tiles of all lengths.
+    in turn, and load a tile's Q, K and V while they store the last O. Causal tiles differ in length. A block gets
+    tiles of all lengths if the number of blocks and the number of a head's tiles have no common factor.
 
     Raises
     ------
