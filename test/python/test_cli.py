@@ -134,6 +134,8 @@ def test_a_reader_that_has_seen_enough() -> None:
         ("mult(64)", "--program: NameError: name 'mult' is not defined"),
         ("mmult(64", "--program: SyntaxError: '(' was never closed"),
         ("mmult(64, 64, 64)[0]", "--program: expected a pair (schedule, args), got Schedule"),
+        ("(1, 2)", "--program: expected args as a list, got int"),
+        ("(1, [2])", "FILE: expected a schedule, or the tensors to compute, got 1"),
         ("broken()", "FILE:2: ZeroDivisionError: division by zero"),
     ],
 )
@@ -154,6 +156,15 @@ def test_a_file_that_raises(tmp_path: Path) -> None:
     assert told == f"tilewright compile: {file}:2: NameError: name 'undefined' is not defined\n"
     file.write_text("x = 1\ny = (x\n")
     assert refused("compile", str(file), "--emit=te").startswith(f"tilewright compile: {file}:2: SyntaxError: ")
+    file.write_bytes(b"x\0")
+    told = refused("compile", str(file), "--emit=te")
+    assert told == f"tilewright compile: {file}: SyntaxError: source code string cannot contain null bytes\n"
+
+
+def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("")
+    assert refused("cache", "--dir", str(file)) == f"tilewright cache: --dir: expected a folder, got the file {file}\n"
 
 
 def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from ..errors import TilewrightError
 
@@ -21,6 +22,8 @@ the folder on purpose.
 def _run(options: argparse.Namespace) -> int:
     from ..cache import Cache, default
 
+    if options.dir is not None and os.path.exists(options.dir) and not os.path.isdir(options.dir):
+        raise TilewrightError(f"--dir: expected a folder, got the file {options.dir}")
     try:
         kernels = default() if options.dir is None else Cache(options.dir, shared=options.shared)
     except ValueError as error:

@@ -78,6 +78,8 @@ def python_program(path: Path, names: dict[str, Any], options: argparse.Namespac
     value = python_value(path, names, options.program)
     if not isinstance(value, tuple) or len(value) != 2:
         raise TilewrightError(f"--program: expected a pair (schedule, args), got {type(value).__name__}")
+    if not isinstance(value[1], (list, tuple)):
+        raise TilewrightError(f"--program: expected args as a list, got {type(value[1]).__name__}")
     return value[0], value[1], options.name
 
 
@@ -95,7 +97,7 @@ def _told_by(path: Path, what: str = "") -> Iterator[None]:
     except TilewrightError:
         raise
     except SyntaxError as error:
-        place = what or f"{error.filename}:{error.lineno}"
+        place = what or (str(path) if error.lineno is None else f"{error.filename}:{error.lineno}")
         raise TilewrightError(f"{place}: SyntaxError: {error.msg}") from None
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
@@ -134,6 +136,7 @@ def _output(program: Lowering | Function, stage: str, *, locations: bool) -> str
 def _run(options: argparse.Namespace) -> int:
     from ..compiler import build
     from ..compiler.entry_points import take_up
+    from ..messages.location import Source, at_source
 
     path = existing_file(options)
     if path.suffix == ".onnx":
@@ -153,9 +156,11 @@ def _run(options: argparse.Namespace) -> int:
     try:
         # A stage of the IR is made without what comes after it: a program that breaks further down shows up to there.
         make = take_up if options.emit in IR_STAGES else build
-        text = _output(make(program, args, target, name, start=start), options.emit, locations=options.locations)
+        with at_source(Source(str(path), 0)):
+            made = make(program, args, target, name, start=start)
+        text = _output(made, options.emit, locations=options.locations)
     except (TypeError, ValueError) as error:
-        raise TilewrightError(f"{path}: {error}") from None
+        raise TilewrightError(str(error) if str(error).startswith(f"{path}:") else f"{path}: {error}") from None
     _write(text, options)
     return 0
 

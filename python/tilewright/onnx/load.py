@@ -19,6 +19,8 @@ def load_model(path: str) -> onnx.ModelProto:
     """The model in a file, without its external data."""
     if not os.path.isfile(path):
         raise ValueError(f"expected the path of an .onnx file, got {path!r}, which is none")
+    if os.path.getsize(path) == 0:  # which protobuf takes for a model without anything
+        raise CompileError(f"{path}: expected an ONNX model, got an empty file", stage="graph")
     try:
         return onnx.load_model(path, load_external_data=False)
     except Exception as error:

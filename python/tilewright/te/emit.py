@@ -11,6 +11,7 @@ from mlir.dialects import arith, func, tensor
 
 from .. import ir as tw_ir
 from ..errors import CompileError
+from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..ir import te as te_ops
 from ..ir.diagnostics import MLIRError, diagnostics_of
@@ -64,6 +65,9 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
         outputs = [op.output(i) for op in program.outputs for i in range(op.num_outputs)]
     else:
         outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context(front_end=True)
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            raise TypeError(f"{source}: expected a schedule, or the tensors to compute, got {output!r}")
     ops = operations([output.op for output in outputs])
     given = ArgumentList.of(args, source)
     check_arguments(ops, outputs, given, source)

@@ -134,6 +134,7 @@ def test_compile_refuses(
         (["FOLDER/none.onnx", "FOLDER/a.so"], "FOLDER/none.onnx: no such file"),
         (["FOLDER/given.py", "FOLDER/a.so"], "FOLDER/given.py: expected an .onnx file"),
         (["FOLDER/bad.onnx", "FOLDER/a.so"], "FOLDER/bad.onnx: expected an ONNX model, got a file that is none: "),
+        (["FOLDER/empty.onnx", "FOLDER/a.so"], "FOLDER/empty.onnx: expected an ONNX model, got an empty file"),
         (["FILE", "FOLDER/no/a.so"], "FOLDER/no/a.so: No such file or directory"),
         (["FILE", "FOLDER/a.safetensors"],
          "expected the path of a library, got 'a.safetensors', which its weights are to have"),
@@ -147,6 +148,7 @@ def test_export_refuses(
 ) -> None:
     (tmp_path / "given.py").write_text("")
     (tmp_path / "bad.onnx").write_text("no model")
+    (tmp_path / "empty.onnx").write_text("")
 
     def put(told: str) -> str:
         return told.replace("FILE", str(model)).replace("FOLDER", str(tmp_path))
@@ -154,4 +156,4 @@ def test_export_refuses(
     told = refused(capsys, "export", *map(put, arguments), "--target=cpu")
     assert told.startswith(f"tilewright export: {put(text)}"), told
     assert told.endswith(f"{put(text)}\n") or "a file that is none" in told
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["bad.onnx", "given.py"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["bad.onnx", "empty.onnx", "given.py"]

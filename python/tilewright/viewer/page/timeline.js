@@ -36,7 +36,7 @@ class TimelineView {
       entry.append(SAYS[kind]);
     }
     const sheet = make(make(main, "div", "sheet"), "div");
-    make(sheet, "p", "faint", "A step is an access, a copy, a product or an arrival. Who waits goes on with the last of those that it waits for. Wheel: zoom. Drag: move. Click: the line.");
+    make(sheet, "p", "faint", "A step is a memory access, a TMA copy, a wgmma or an arrival at a barrier. A warp that waits continues after the last step that it waits for. Wheel: zoom. Drag: move. Click: the line.");
     if (data.dropped) make(sheet, "p", "worse", `${data.dropped.toLocaleString("en")} more events had no room.`);
     this.lay();
     const box = make(sheet, "figure");
