@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import prod
 
 from ..te import Tensor, thread_axis
 from ..te.expr import IterVar
@@ -10,12 +11,14 @@ from ..te.schedule import Schedule, Stage
 from .context import Context, choice, item_bytes, power_of_two
 from .contraction import Contraction, contraction_of
 from .elementwise import inline
-from .facts import extent_of
+from .facts import Access, extent_of
 from .groups import Group
 from .plan import Decision
 
 __all__ = ["TiledContraction", "attached", "extents_of"]
 
+# What a thread fetches of a step at most on its way by registers.
+_FETCHED = 32
 _TILES = ((128, 128), (64, 64), (32, 64), (16, 64), (64, 32), (32, 32), (16, 16))
 
 
@@ -101,9 +104,18 @@ class TiledContraction:
         ko, ki = own.split(reduced[longest], factor=min(decision["block_k"], power_of_two(2 * extents[longest] - 1)))
         outer = [axis for place, axis in enumerate(reduced) if place != longest]
         own.reorder(*outer, ko, ki, *own.op.axis)
+        step = own.fuse(*outer, ko) if outer else ko
         own.unroll(ki)
         for axis in own.op.axis:
             own.unroll(axis)
+        within = {id(found.k[longest]): min(decision["block_k"], extents[longest])}
+        for some, size in ((found.m, decision["tile"][0]), (found.n, decision["tile"][1])):
+            within |= {id(axis): of_block for axis, of_block in zip(some, self._of_block(some, size))}
+        elements = [self._box(access, within) for access in (found.a, found.b)]
+        threads = rows_of_block * columns_of_block
+        stored = sum(item_bytes(access.tensor) * count for access, count in zip((found.a, found.b), elements))
+        is_small = sum(elements) <= _FETCHED * threads
+        limit = context.gpu.shared_bytes_per_block if context.gpu else 0
         operands = {stage.op: stage.op.output(0) for stage in group.operands}
         for access in (found.a, found.b):
             tensor = access.tensor
@@ -113,20 +125,34 @@ class TiledContraction:
             else:
                 shared = s.cache_read(tensor, "shared", [sums])
             local = s.cache_read(shared, "local", [sums])
-            s[shared].compute_at(own, ko)
+            s[shared].compute_at(own, step)
             s[local].compute_at(own, ki)
-            self._fetch(s[shared], rows_of_block, columns_of_block)
+            self._fetch(s[shared], rows_of_block, columns_of_block, is_small)
+        if found.K > decision["block_k"] and is_small and 2 * stored <= limit // 2:
+            # All loads of the next step are on their way while this one is multiplied.
+            own.software_pipeline(step, stages=2)
+
+    def _of_block(self, axes: Sequence[IterVar], tile: int) -> list[int]:
+        """How many of each axis a block has: `tile` elements, the innermost axes first."""
+        found: list[int] = []
+        for axis in reversed(axes):
+            found.insert(0, min(tile, power_of_two(2 * (extent_of(axis.dom.extent) if axis.dom else 1) - 1)))
+            tile = max(1, tile // found[0])
+        return found
+
+    def _box(self, access: Access, within: Mapping[int, int]) -> int:
+        """The elements that a step reads of an operand, where it has so many of each axis, and one of the others."""
+        terms = [index.terms.items() if index is not None else () for index in access.indices]
+        return prod(1 + sum(abs(count) * (within.get(key, 1) - 1) for key, (_, count) in some) for some in terms)
 
     def _split(
         self, stage: Stage, axes: list[IterVar], tile: int, of_thread: int
     ) -> tuple[list[IterVar], list[IterVar], list[IterVar], int]:
         """Axes in blocks, threads and elements of a thread: `tile` elements a block, the innermost axes first."""
         blocks, threads, inner, count = list[IterVar](), list[IterVar](), list[IterVar](), 1
-        for axis in reversed(axes):
-            extent = extent_of(axis.dom.extent) if axis.dom else 1
-            of_block = min(tile, power_of_two(2 * extent - 1))
+        for axis, of_block in reversed(list(zip(axes, self._of_block(axes, tile)))):
             of_one = min(of_thread, of_block)
-            tile, of_thread = max(1, tile // of_block), max(1, of_thread // of_one)
+            of_thread = max(1, of_thread // of_one)
             block, rest = stage.split(axis, factor=of_block)
             thread, element = stage.split(rest, factor=of_one)
             count *= of_block // of_one
@@ -135,10 +161,12 @@ class TiledContraction:
             inner.insert(0, element)
         return blocks, threads, inner, count
 
-    def _fetch(self, stage: Stage, threads_y: int, threads_x: int) -> None:
+    def _fetch(self, stage: Stage, threads_y: int, threads_x: int, is_unrolled: bool) -> None:
         """All threads of the block compute the stage, in turns."""
         fused = stage.fuse(*stage.op.axis)
         fused, x = stage.split(fused, factor=threads_x)
-        _, y = stage.split(fused, factor=threads_y)
+        turn, y = stage.split(fused, factor=threads_y)
+        if is_unrolled:
+            stage.unroll(turn)
         stage.bind(y, thread_axis("threadIdx.y"))
         stage.bind(x, thread_axis("threadIdx.x"))

@@ -69,3 +69,49 @@ def test_few_rows_that_are_too_long_for_registers_use_all_multiprocessors() -> N
     plans = [ops.layer_norm.schedule(x, row, row, target=CUDA)[0].plan, ops.softmax.schedule(x, target=CUDA)[0].plan]
     for plan in plans:
         assert plan is not None and [one.rule for one in plan].count("reduction in parts") == 2
+
+
+def test_a_convolution_reads_the_next_step_while_it_multiplies() -> None:
+    """Loads that wait for the store before them took 12 times the latency of memory a step."""
+    x, w = ops.Operand((32, 128, 120), "float32"), ops.Operand((520, 128, 3), "float32")
+    s, _ = ops.conv.schedule(x, w, target=CUDA, stride=2, padding=1)
+    assert s.plan is not None and s.plan.decisions[-1].rule == "tiles in shared memory"
+    func = ops.conv.function(x, w, target=CUDA, stride=2, padding=1)
+    loop = re.sub(r".*?bar\.sync|.*?barrier\.sync", "", func.ptx, count=1, flags=re.DOTALL)
+    assert "bar.sync" not in loop and "barrier.sync" not in loop, "one barrier a step"
+    # Twice the images' window of 2 * 59 + 3 elements and the filters' tile, each of 16 channels.
+    assert func.report().kernels[-1].launch.shared_bytes >= 2 * 4 * 16 * (64 + 121)
+
+
+def _convolved(x: np.ndarray, w: np.ndarray, stride: int, padding: int) -> np.ndarray:
+    spatial = range(2, x.ndim)
+    wide = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *((padding, padding) for _ in spatial)])
+    out = [(wide.shape[d] - w.shape[d]) // stride + 1 for d in spatial]
+    y = np.zeros((len(x), len(w), *out))
+    for at in np.ndindex(*w.shape[2:]):
+        part = tuple(slice(i, i + stride * (size - 1) + 1, stride) for i, size in zip(at, out))
+        y += np.einsum("fc,nc...->nf...", w[(..., *at)].astype(np.float64), wide[(slice(None), slice(None), *part)])
+    return y
+
+
+@pytest.mark.parametrize(
+    ("images", "filters", "stride", "padding"),
+    [
+        ((2, 19, 37), (21, 19, 5), 2, 2), ((1, 33, 40), (17, 33, 3), 1, 1), ((2, 17, 50), (40, 17, 1), 1, 0),
+        ((1, 5, 9, 11), (18, 5, 2, 3), 1, 1), ((1, 8, 6, 5, 7), (9, 8, 3, 3, 3), 1, 1), ((1, 7, 30), (12, 7, 4), 3, 2),
+        ((2, 33, 40), (17, 33, 3), 9, 1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_convolutions_by_steps_of_several_axes(
+    images: tuple[int, ...], filters: tuple[int, ...], stride: int, padding: int, dtype: str
+) -> None:
+    rng = np.random.default_rng(0)
+    x, w = (rng.standard_normal(shape).astype(dtype) for shape in (images, filters))
+    options = {"stride": stride, "padding": padding}
+    for target in ("sim", "cpu"):
+        y = ops.conv.function(x, w, target=target, **options)(x, w)
+        exact = _convolved(x, w, stride, padding)
+        size = _convolved(np.abs(x), np.abs(w), stride, padding)
+        rounding = 2.0**-11 * np.abs(exact) if dtype == "float16" else 0.0
+        testing.assert_within(np.asarray(y), exact, w[0].size * 2.0**-24 * size + rounding + 1e-6)
