@@ -17,7 +17,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..ir import context
 from ..messages.location import Source, at_source, user_source
 from ..te import Var
-from ..te.emit_body import constant_attr
+from ..te.emit_types import constant_attr
 from .operators import OPERATORS
 from .types import Extent, TensorType, attribute_of, to_ir
 

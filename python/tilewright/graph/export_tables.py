@@ -12,8 +12,8 @@ from ..compiler.llvm_text import numbers_constant, text_constant
 from ..dtypes import DLPACK_CODES, dtype_of
 from ..errors import TilewrightError
 from ..te import Expr
-from ..te.emit_body import dtype_attr
 from ..te.emit_numbers import known_attrs
+from ..te.emit_types import dtype_attr
 from ..te.expr import Call, Const, Var
 from .types import TensorType
 

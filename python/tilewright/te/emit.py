@@ -18,9 +18,10 @@ from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..messages.location import Source, user_source
 from .arguments import Arg, ArgumentList, Group
 from .check_arguments import check_arguments
-from .emit_body import BodyEmitter, constant_attr, dtype_attr, file_location, mlir_type, named_location
+from .emit_body import BodyEmitter
 from .emit_numbers import known_attrs, stride_attrs, stride_names
 from .emit_statements import StatementEmitter, buffer_type
+from .emit_types import constant_attr, dtype_attr, file_location, mlir_type, named_location
 from .expr import Expr, Var
 from .extern_op import ExternOp
 from .program import axis_names, operations, symbols_of, symbols_of_extents, unique_name, unique_names

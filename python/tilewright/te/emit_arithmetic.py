@@ -1,11 +1,57 @@
-"""Arithmetic of several ops: divisions that round down, and functions that take more than one op of math."""
+"""Builders of arithmetic: ops by name, divisions that round down, functions that take more than one op of math."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from mlir import ir
 from mlir.dialects import arith, math
 
-__all__ = ["float_floordiv", "float_floormod", "sigmoid", "signed_floormod"]
+__all__ = [
+    "ARITHMETIC",
+    "FLOAT_PREDICATES",
+    "MATH",
+    "PREDICATES",
+    "SIGNED_PREDICATES",
+    "UNSIGNED_PREDICATES",
+    "float_floordiv",
+    "float_floormod",
+    "sigmoid",
+    "signed_floormod",
+]
+
+# Builders of the operations on floats, on signed and on unsigned integers.
+ARITHMETIC: dict[str, tuple[Any, Any, Any]] = {
+    "add": (arith.addf, arith.addi, arith.addi),
+    "sub": (arith.subf, arith.subi, arith.subi),
+    "mul": (arith.mulf, arith.muli, arith.muli),
+    "div": (arith.divf, None, None),
+    "floordiv": (None, arith.floordivsi, arith.divui),
+    "truncdiv": (None, arith.divsi, arith.divui),
+    "truncmod": (arith.remf, arith.remsi, arith.remui),
+    "floormod": (None, None, arith.remui),
+    "min": (arith.minimumf, arith.minsi, arith.minui),
+    "max": (arith.maximumf, arith.maxsi, arith.maxui),
+    "power": (math.powf, math.ipowi, math.ipowi),
+    "and": (None, arith.andi, arith.andi),
+    "or": (None, arith.ori, arith.ori),
+    "xor": (None, arith.xori, arith.xori),
+    "shl": (None, arith.shli, arith.shli),
+    "shr": (None, arith.shrsi, arith.shrui),
+    "atan2": (math.atan2, None, None),
+}
+MATH = {
+    name: getattr(math, name)
+    for name in (
+        "exp exp2 erf tanh log log2 log10 log1p tan cos cosh sin sinh asin acos atan asinh acosh atanh sqrt rsqrt "
+        "floor ceil trunc round"
+    ).split()
+} | {"nearbyint": math.roundeven}
+# No fast-math flags: `contract` says nothing of them.
+PREDICATES = {"isnan": math.isnan, "isfinite": math.isfinite, "isinf": math.isinf, "popcount": math.ctpop}
+FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}  # ordered, but une
+SIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
+UNSIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
 
 
 def _number(like: ir.Value, number: float) -> ir.Value:

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mlir import ir
 from mlir.dialects import affine, arith, math, scf
 
 from ..dtypes import DType, dtype_of
 from ..ir import te as te_ops
-from ..messages.location import Source
-from .emit_arithmetic import float_floordiv, float_floormod, sigmoid, signed_floormod
+from .emit_arithmetic import (
+    ARITHMETIC,
+    FLOAT_PREDICATES,
+    MATH,
+    PREDICATES,
+    SIGNED_PREDICATES,
+    UNSIGNED_PREDICATES,
+    float_floordiv,
+    float_floormod,
+    sigmoid,
+    signed_floormod,
+)
+from .emit_types import constant_attr, file_location, mlir_type, named_location
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 from .intervals import Intervals
+from .map_operands import MapOperands, combine, is_number
 from .walks import Steps, run
 
 if TYPE_CHECKING:
@@ -23,71 +35,7 @@ if TYPE_CHECKING:
     from .schedule.input_layouts import InputLayout
     from .tensor import Operation, Tensor
 
-__all__ = ["BodyEmitter", "constant_attr", "dtype_attr", "file_location", "named_location"]
-
-
-def file_location(source: Source) -> ir.Location:
-    """The user's line."""
-    return ir.Location.file(source.file, source.line, 0)
-
-
-def named_location(name: str, source: Source) -> ir.Location:
-    """The user's line, with the name of the tensor or axis that stands there."""
-    return ir.Location.name(name, file_location(source))
-
-
-def mlir_type(dtype: DType) -> ir.Type:
-    return ir.Type.parse(dtype.mlir)
-
-
-def dtype_attr(name: str) -> ir.Attribute:
-    """`te.dtype` of an argument: the type with its sign."""
-    return ir.TypeAttr.get(ir.Type.parse(dtype_of(name).signed_mlir))
-
-
-def constant_attr(value: int | float | bool, dtype: DType) -> ir.Attribute:
-    """A number as an attribute of its type."""
-    kind = mlir_type(dtype)
-    if dtype.is_float:
-        return ir.FloatAttr.get(kind, float(value))
-    number = int(value)
-    if dtype.kind == "uint" and number >= 1 << dtype.bits - 1:
-        number -= 1 << dtype.bits  # types are signless: the same bits
-    return ir.BoolAttr.get(bool(number)) if dtype.kind == "bool" else ir.IntegerAttr.get(kind, number)
-
-
-# Builders of the operations on floats, on signed and on unsigned integers.
-_ARITHMETIC: dict[str, tuple[Any, Any, Any]] = {
-    "add": (arith.addf, arith.addi, arith.addi),
-    "sub": (arith.subf, arith.subi, arith.subi),
-    "mul": (arith.mulf, arith.muli, arith.muli),
-    "div": (arith.divf, None, None),
-    "floordiv": (None, arith.floordivsi, arith.divui),
-    "truncdiv": (None, arith.divsi, arith.divui),
-    "truncmod": (arith.remf, arith.remsi, arith.remui),
-    "floormod": (None, None, arith.remui),
-    "min": (arith.minimumf, arith.minsi, arith.minui),
-    "max": (arith.maximumf, arith.maxsi, arith.maxui),
-    "power": (math.powf, math.ipowi, math.ipowi),
-    "and": (None, arith.andi, arith.andi),
-    "or": (None, arith.ori, arith.ori),
-    "xor": (None, arith.xori, arith.xori),
-    "shl": (None, arith.shli, arith.shli),
-    "shr": (None, arith.shrsi, arith.shrui),
-    "atan2": (math.atan2, None, None),
-}
-_MATH = {
-    name: getattr(math, name)
-    for name in (
-        "exp exp2 erf tanh log log2 log10 log1p tan cos cosh sin sinh asin acos atan asinh acosh atanh sqrt rsqrt "
-        "floor ceil trunc round"
-    ).split()
-} | {"nearbyint": math.roundeven}
-# No fast-math flags: `contract` says nothing of them.
-_PREDICATES = {"isnan": math.isnan, "isfinite": math.isfinite, "isinf": math.isinf, "popcount": math.ctpop}
-_FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}  # ordered, but une
-_SIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
-_UNSIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
+__all__ = ["BodyEmitter"]
 
 
 class BodyEmitter:
@@ -199,7 +147,7 @@ class BodyEmitter:
                 return arith.constant(self._index, ir.IntegerAttr.get(self._index, int(expr.value)))
             if isinstance(expr, (Var, IterVar)) and not self._offset(expr):
                 return self._bound[expr]
-            operands = _MapOperands()
+            operands = MapOperands()
             result = yield self._affine(expr, operands)
             if result is not None:
                 return affine.AffineApplyOp(operands.map([result]), operands.values).result
@@ -214,7 +162,7 @@ class BodyEmitter:
             return 0
         return (expr.dom[0] if expr.dom is not None else 0) + self._begins.get(expr, 0)
 
-    def _affine(self, expr: Expr, operands: _MapOperands) -> Steps[ir.AffineExpr | None]:
+    def _affine(self, expr: Expr, operands: MapOperands) -> Steps[ir.AffineExpr | None]:
         """An index as an affine expression of axes and symbols, or None where it is none.
 
         Affine expressions are of 64 bits. Data wraps around in its own type, so arithmetic on it is affine only where
@@ -231,10 +179,10 @@ class BodyEmitter:
         if not isinstance(expr, Call) or expr.element_type.kind != "int":
             return None
         if expr.op in ("add", "sub", "mul"):
-            if expr.op == "mul" and not any(map(_is_number, expr.args)) or self._intervals.wraps(expr):
+            if expr.op == "mul" and not any(map(is_number, expr.args)) or self._intervals.wraps(expr):
                 return None
             lhs = yield self._affine_or_symbol(expr.args[0], operands)
-            return _combine(expr.op, lhs, (yield self._affine_or_symbol(expr.args[1], operands)))
+            return combine(expr.op, lhs, (yield self._affine_or_symbol(expr.args[1], operands)))
         divisor = expr.args[-1]
         if expr.op in ("floordiv", "floormod") and isinstance(divisor, Const) and divisor.value > 0:
             lhs = yield self._affine_or_symbol(expr.args[0], operands)
@@ -242,11 +190,11 @@ class BodyEmitter:
             return ir.AffineExpr.get_floor_div(lhs, by) if expr.op == "floordiv" else ir.AffineExpr.get_mod(lhs, by)
         return None
 
-    def _affine_or_symbol(self, expr: Expr, operands: _MapOperands) -> Steps[ir.AffineExpr]:
+    def _affine_or_symbol(self, expr: Expr, operands: MapOperands) -> Steps[ir.AffineExpr]:
         result = yield self._affine(expr, operands)
         return operands.symbol((yield self._as_index(expr))) if result is None else result
 
-    def _whole_index(self, expr: Expr, extent: int | Expr, operands: _MapOperands) -> Steps[ir.AffineExpr]:
+    def _whole_index(self, expr: Expr, extent: int | Expr, operands: MapOperands) -> Steps[ir.AffineExpr]:
         """An index that is used as it stands, of a dimension of that extent.
 
         Where a sum of data and axes wraps around, it lies outside of the tensor, and so does the sum of 64 bits: terms
@@ -276,7 +224,7 @@ class BodyEmitter:
                 break
         result = yield self._affine_or_symbol(expr, operands)
         for op, term in reversed(apart):
-            result = _combine(op, result, (yield self._affine_or_symbol(term, operands)))
+            result = combine(op, result, (yield self._affine_or_symbol(term, operands)))
         return result
 
     def _as_index(self, expr: Expr) -> Steps[ir.Value]:
@@ -288,7 +236,7 @@ class BodyEmitter:
             return cast(self._index, value)
 
     def _read(self, expr: Read) -> Steps[ir.Value]:
-        operands = _MapOperands()
+        operands = MapOperands()
         results = []
         for index, extent in zip(expr.indices, expr.tensor.shape):
             results.append((yield self._whole_index(index, extent, operands)))
@@ -361,13 +309,13 @@ class BodyEmitter:
 
     def _call(self, name: str, values: list[ir.Value], first: Expr) -> ir.Value:
         dtype = first.element_type
-        if name in _SIGNED_PREDICATES:
+        if name in SIGNED_PREDICATES:
             if dtype.is_float:
-                return arith.cmpf(_FLOAT_PREDICATES[name], *values)
-            predicates = _UNSIGNED_PREDICATES if dtype.is_unsigned and not first.is_index else _SIGNED_PREDICATES
+                return arith.cmpf(FLOAT_PREDICATES[name], *values)
+            predicates = UNSIGNED_PREDICATES if dtype.is_unsigned and not first.is_index else SIGNED_PREDICATES
             return arith.cmpi(predicates[name], *values)
-        if name in _ARITHMETIC:
-            by_float, by_signed, by_unsigned = _ARITHMETIC[name]
+        if name in ARITHMETIC:
+            by_float, by_signed, by_unsigned = ARITHMETIC[name]
             if dtype.is_float and name in ("floordiv", "floormod"):
                 return self._in_single(dtype, float_floordiv if name == "floordiv" else float_floormod, values)
             if dtype.is_float:
@@ -383,11 +331,11 @@ class BodyEmitter:
             return arith.negf(*values, fastmath=self._fast)
         if name == "abs":
             return math.absf(*values, fastmath=self._fast) if dtype.is_float else math.absi(*values)
-        if name in _PREDICATES:
-            return _PREDICATES[name](*values)
+        if name in PREDICATES:
+            return PREDICATES[name](*values)
         if name == "sigmoid":
             return self._in_single(dtype, lambda x: sigmoid(x, self._fast), values)
-        return _MATH[name](*values, fastmath=self._fast)
+        return MATH[name](*values, fastmath=self._fast)
 
     def _unsigned_power(self, values: list[ir.Value], dtype: DType) -> ir.Value:
         # math.ipowi takes the exponent as signed. Below 2^64 nothing changes modulo 2^bits in a wider type.
@@ -419,7 +367,7 @@ class BodyEmitter:
             return value
         if to.kind == "bool":
             zero = arith.constant(mlir_type(source), constant_attr(0, source))
-            return arith.cmpf(_FLOAT_PREDICATES["ne"], value, zero) if source.is_float else arith.cmpi(1, value, zero)
+            return arith.cmpf(FLOAT_PREDICATES["ne"], value, zero) if source.is_float else arith.cmpi(1, value, zero)
         single = dtype_of("float32")
         if source.is_float and to.is_float:
             if source.bits == to.bits:  # no direct way between the formats of one width
@@ -438,50 +386,3 @@ class BodyEmitter:
         if to.bits < source.bits:
             return arith.trunci(kind, value)
         return arith.extui(kind, value) if source.is_unsigned else arith.extsi(kind, value)
-
-
-def _combine(op: str, lhs: ir.AffineExpr, rhs: ir.AffineExpr) -> ir.AffineExpr:
-    return lhs + rhs if op == "add" else lhs - rhs if op == "sub" else lhs * rhs
-
-
-def _is_number(expr: Expr) -> bool:
-    """True for constants and what affine expressions fold of them."""
-    todo = [expr]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, Call) and one.op in ("add", "sub", "mul"):
-            todo += one.args
-        elif isinstance(one, Cast) and one.value.is_index:
-            todo.append(one.value)
-        elif not isinstance(one, Const):
-            return False
-    return True
-
-
-class _MapOperands:
-    """The dimensions and symbols of an affine map, numbered as they are met."""
-
-    def __init__(self) -> None:
-        self._dims: list[ir.Value] = []
-        self._symbols: list[ir.Value] = []
-
-    @staticmethod
-    def _number(values: list[ir.Value], value: ir.Value) -> int:
-        for number, known in enumerate(values):
-            if known == value:
-                return number
-        values.append(value)
-        return len(values) - 1
-
-    def dim(self, value: ir.Value) -> ir.AffineExpr:
-        return ir.AffineExpr.get_dim(self._number(self._dims, value))
-
-    def symbol(self, value: ir.Value) -> ir.AffineExpr:
-        return ir.AffineExpr.get_symbol(self._number(self._symbols, value))
-
-    @property
-    def values(self) -> list[ir.Value]:
-        return self._dims + self._symbols
-
-    def map(self, results: list[ir.AffineExpr]) -> ir.AffineMap:
-        return ir.AffineMap.get(len(self._dims), len(self._symbols), results)

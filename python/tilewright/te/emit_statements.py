@@ -11,7 +11,8 @@ from mlir.dialects import affine, arith, memref, scf
 from ..errors import TilewrightValueError as ValueError
 from ..ir.attributes import axis as axis_attribute
 from ..messages.location import Source
-from .emit_body import BodyEmitter, file_location, mlir_type, named_location
+from .emit_body import BodyEmitter
+from .emit_types import file_location, mlir_type, named_location
 from .expr import Expr, IterVar, Read, Var
 from .program import unique_name
 from .statements import Buffer, Choice, Let, Load, Loop, MatrixCall, Repeat, Statement, Store

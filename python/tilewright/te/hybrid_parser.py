@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
-import operator
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,21 +14,14 @@ from ..errors import TilewrightTypeError, TilewrightValueError
 from ..messages.location import Source, at_source
 from . import functions
 from .expr import Const, Expr, IterVar, literal
-from .hybrid_names import ALLOCATIONS, FUNCTIONS, LOOPS
+from .hybrid_names import ALLOCATIONS, LOOPS
+from .hybrid_values import ARITHMETIC, Scalar, ValueReader, called, number_of
 from .ir_builder import IRBuilder
 from .statements import Buffer, Load, store
-from .tensor import Tensor, checked_extents
+from .tensor import checked_extents
 
 __all__ = ["Parser", "definition_of"]
 
-_ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
-    ast.Pow: lambda a, b: functions.power(a, b) if isinstance(a, Expr) or isinstance(b, Expr) else a**b,
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}  # fmt: skip
 _UNROLLED = 1 << 14
 
 
@@ -51,7 +42,7 @@ def definition_of(function: Callable[..., Any], source: Source) -> tuple[ast.Fun
     return found, file
 
 
-class Parser:
+class Parser(ValueReader):
     """Reads one call of a script: `arguments` stand for its parameters, statements go to `builder`.
 
     A name is bound to a known number, an expression, a buffer, or a tuple of these. A buffer is a tensor, comes from
@@ -86,7 +77,7 @@ class Parser:
             for one in ast.walk(self._definition)
             if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
         }
-        self._has_threads = any(isinstance(one, ast.For) and _called(one.iter) == "bind" for one in self._walk())
+        self._has_threads = any(isinstance(one, ast.For) and called(one.iter) == "bind" for one in self._walk())
         self._waiting: list[Buffer] = []  # of a thread's own or a block's, until there are threads
         self._gone: list[Buffer] = []
         self._in_threads = False
@@ -109,12 +100,6 @@ class Parser:
 
     def _walk(self) -> Iterator[ast.AST]:
         return ast.walk(self._definition)
-
-    def _source(self, node: ast.AST) -> Source:
-        return Source(self._file, getattr(node, "lineno", self._definition.lineno))
-
-    def _error(self, node: ast.AST, message: str, kind: type[Exception] = TilewrightValueError) -> Exception:
-        return kind(f"{self._source(node)}: hybrid.script {self.name}: {message}")
 
     # Statements.
 
@@ -148,7 +133,7 @@ class Parser:
             raise self._error(node, "expected one name as the loop's variable, got several")
         if node.orelse:
             raise self._error(node, "expected a loop without else, got one with")
-        kind, name = _called(node.iter), node.target.id
+        kind, name = called(node.iter), node.target.id
         if not isinstance(node.iter, ast.Call) or kind not in (*LOOPS, "const_range", "bind"):
             known = ", ".join((*LOOPS, "const_range", "bind"))
             raise self._error(node, f"expected a loop over one of {known}, got {ast.unparse(node.iter)}")
@@ -172,7 +157,7 @@ class Parser:
             self._block(node.body)
 
     def _unrolled(self, node: ast.For, name: str, begin: Any, end: Any) -> None:
-        first, last = _number(begin), _number(end)
+        first, last = number_of(begin), number_of(end)
         if first is None or last is None:
             raise self._error(node, f"expected const_range of numbers that are known now, got {begin} to {end}")
         if last - first > _UNROLLED:
@@ -195,7 +180,7 @@ class Parser:
             self._names[name], self._in_threads = axis, True
             inner = [one for one in node.body if not isinstance(one, ast.Expr)]
             begun: list[Buffer] = []
-            if not (len(inner) == 1 and isinstance(inner[0], ast.For) and _called(inner[0].iter) == "bind"):
+            if not (len(inner) == 1 and isinstance(inner[0], ast.For) and called(inner[0].iter) == "bind"):
                 begun, self._waiting = self._waiting, []
                 for buffer in begun:
                     self._builder.emit(buffer)
@@ -248,7 +233,7 @@ class Parser:
 
     def _assign(self, node: ast.stmt, targets: Sequence[ast.expr], given: ast.expr) -> None:
         name = targets[0].id if isinstance(targets[0], ast.Name) else ""
-        if _called(given) in ALLOCATIONS and _called(given) not in self._names:
+        if called(given) in ALLOCATIONS and called(given) not in self._names:
             if len(targets) != 1 or not name:
                 raise self._error(node, f"expected one name for a buffer, got {ast.unparse(node)}")
             assert isinstance(given, ast.Call)
@@ -265,13 +250,13 @@ class Parser:
                 self._store(node, target, lambda _, one=one: one)
 
     def _visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if type(node.op) not in _ARITHMETIC:
+        if type(node.op) not in ARITHMETIC:
             raise self._error(node, f"expected an operator on numbers, got {ast.unparse(node)}")
-        combine = _ARITHMETIC[type(node.op)]
+        combine = ARITHMETIC[type(node.op)]
         added = self._value(node.value)
         if isinstance(node.target, ast.Name):
             known = self._names.get(node.target.id)
-            if not isinstance(known, _Scalar):
+            if not isinstance(known, Scalar):
                 raise self._error(node, f"expected a value of {node.target.id} before, got none")
             self._builder.emit(store(known.buffer, known.place(), combine(known.load(), added), self._source(node)))
         else:
@@ -293,27 +278,27 @@ class Parser:
     def _bind_name(self, node: ast.stmt, name: str, value: Any) -> None:
         known = self._names.get(name)
         if name in self._assigned_again and isinstance(value, (Expr, int, float)):
-            if not isinstance(known, _Scalar):
+            if not isinstance(known, Scalar):
                 dtype = literal(value, None, self._source(node)).dtype
-                known = _Scalar(self._builder.allocate(dtype, (1,), name=name).buffer, self._source(node))
+                known = Scalar(self._builder.allocate(dtype, (1,), name=name).buffer, self._source(node))
                 self._names[name] = known
             self._builder.emit(store(known.buffer, known.place(), value, self._source(node)))
         elif isinstance(value, Expr) and not value.is_index and _loads(value):
             # An element may be stored to before the name is used.
-            scalar = _Scalar(self._builder.allocate(value.dtype, (1,), name=name).buffer, self._source(node))
+            scalar = Scalar(self._builder.allocate(value.dtype, (1,), name=name).buffer, self._source(node))
             self._builder.emit(store(scalar.buffer, scalar.place(), value, self._source(node)))
             self._names[name] = scalar
         else:
             self._names[name] = value
 
     def _allocated(self, call: ast.Call, name: str) -> Buffer:
-        is_output = _called(call) == "output_tensor"
+        is_output = called(call) == "output_tensor"
         arguments = [self._value(one) for one in call.args]
         options = {one.arg: self._value(one.value) for one in call.keywords}
         given = dict(zip(("shape", "dtype", "scope"), arguments)) | options
         unknown = set(given) - ({"shape", "dtype"} if is_output else {"shape", "dtype", "scope"})
         if unknown or "shape" not in given or len(arguments) > 3:
-            form = f"{_called(call)}(shape, dtype{'' if is_output else ', scope'})"
+            form = f"{called(call)}(shape, dtype{'' if is_output else ', scope'})"
             raise self._error(call, f"expected {form}, got {ast.unparse(call)}")
         source = self._source(call)
         shape = given["shape"]
@@ -337,135 +322,6 @@ class Parser:
             self._outputs.append(buffer)
         return buffer
 
-    # Expressions.
-
-    def _value(self, node: ast.expr) -> Any:
-        visit = getattr(self, f"_value_{type(node).__name__}", None)
-        if visit is None:
-            raise self._error(node, f"expected an expression of numbers and elements, got {ast.unparse(node)}")
-        with at_source(self._source(node)):
-            return visit(node)
-
-    def _value_Constant(self, node: ast.Constant) -> Any:
-        return node.value
-
-    def _value_Tuple(self, node: ast.Tuple | ast.List) -> Any:
-        return tuple(self._value(one) for one in node.elts)
-
-    _value_List = _value_Tuple
-
-    def _value_Name(self, node: ast.Name) -> Any:
-        if node.id in self._names:
-            value = self._names[node.id]
-            if isinstance(value, _Scalar):
-                return value.load()
-            if any(value is one for one in (*self._waiting, *self._gone)):
-                where = "before" if any(value is one for one in self._waiting) else "after"
-                raise self._error(
-                    node,
-                    f"expected the {value.scope} buffer {node.id} in one nest of bind loops, got it {where} that",
-                )
-            return value
-        value = self._outside(node)
-        if isinstance(value, Tensor):
-            raise self._error(node, f"expected the tensor {node.id} as an argument, got it from outside")
-        return value
-
-    def _outside(self, node: ast.Name) -> Any:
-        """What a name is where the function was defined."""
-        for names in (self._closure, self._function.__globals__, vars(builtins)):
-            if node.id in names:
-                return names[node.id]
-        raise self._error(node, f"expected a name that has a value here, got {node.id}")
-
-    def _value_Attribute(self, node: ast.Attribute) -> Any:
-        value = self._value(node.value)
-        if not hasattr(value, node.attr):
-            raise self._error(node, f"expected an attribute of {ast.unparse(node.value)}, got {node.attr}")
-        return getattr(value, node.attr)
-
-    def _value_Subscript(self, node: ast.Subscript) -> Any:
-        value = self._value(node.value)
-        if isinstance(value, Buffer):
-            return Load(value, value.check(self._indices(node), self._source(node)), self._source(node))
-        index = _number(self._value(node.slice))
-        if not isinstance(value, (tuple, list)) or index is None:
-            raise self._error(node, f"expected an element of a tensor or a tuple, got {ast.unparse(node)}")
-        if not -len(value) <= index < len(value):
-            raise self._error(node, f"expected an index below {len(value)}, got {index}")
-        return value[index]
-
-    def _indices(self, node: ast.Subscript) -> tuple[Any, ...]:
-        found = self._value(node.slice)
-        return found if isinstance(found, tuple) else (found,)
-
-    def _value_BinOp(self, node: ast.BinOp) -> Any:
-        if type(node.op) not in _ARITHMETIC:
-            raise self._error(node, f"expected an operator on numbers, got {ast.unparse(node)}")
-        return _ARITHMETIC[type(node.op)](self._value(node.left), self._value(node.right))
-
-    def _value_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        value = self._value(node.operand)
-        if isinstance(node.op, ast.Not):
-            return ~value if isinstance(value, Expr) else not value
-        operators: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-            ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
-        }  # fmt: skip
-        return operators[type(node.op)](value)
-
-    def _value_BoolOp(self, node: ast.BoolOp) -> Any:
-        is_and = isinstance(node.op, ast.And)
-        exprs: list[Expr] = []
-        for one in node.values:
-            value = self._value(one)
-            if isinstance(value, Expr):
-                exprs.append(value)
-            elif bool(value) != is_and:  # decides it
-                return not is_and
-        if not exprs:
-            return is_and
-        return (functions.all if is_and else functions.any)(*exprs)
-
-    def _value_Compare(self, node: ast.Compare) -> Any:
-        values = [self._value(one) for one in (node.left, *node.comparators)]
-        results: list[Any] = []
-        for op, lhs, rhs in zip(node.ops, values, values[1:]):
-            if type(op) not in _ARITHMETIC:
-                raise self._error(node, f"expected a comparison of numbers, got {ast.unparse(node)}")
-            results.append(_ARITHMETIC[type(op)](lhs, rhs))
-        exprs = [one for one in results if isinstance(one, Expr)]
-        if not all(one for one in results if not isinstance(one, Expr)):
-            return False
-        return functions.all(*exprs) if exprs else True
-
-    def _value_IfExp(self, node: ast.IfExp) -> Any:
-        condition = self._value(node.test)
-        if not isinstance(condition, Expr):
-            return self._value(node.body if condition else node.orelse)
-        return functions.if_then_else(condition, self._value(node.body), self._value(node.orelse))
-
-    def _value_Call(self, node: ast.Call) -> Any:
-        name = _called(node)
-        if name in (*LOOPS, "const_range", "bind") or name in ALLOCATIONS:
-            where = "a loop, for i in" if name not in ALLOCATIONS else "an assignment to a name,"
-            raise self._error(node, f"expected {name} in {where} {ast.unparse(node)}, got it elsewhere")
-        if node.keywords and name in FUNCTIONS:
-            raise self._error(node, f"expected arguments of {name} by position, got {ast.unparse(node)}")
-        arguments = [self._value(one) for one in node.args]
-        if name in FUNCTIONS and name not in self._names:
-            return FUNCTIONS[name](*arguments)
-        function = self._value(node.func)
-        script = getattr(function, "hybrid_function", None)
-        if script is not None:
-            return self._called_script(node, script, arguments)
-        if not callable(function):
-            raise self._error(node, f"expected a function, got {ast.unparse(node.func)}", TilewrightTypeError)
-        options = {one.arg: self._value(one.value) for one in node.keywords if one.arg is not None}
-        made = function(*arguments, **options)
-        if isinstance(made, Tensor):
-            raise self._error(node, f"expected a value or a script, got a tensor of {ast.unparse(node.func)}")
-        return made
-
     def _called_script(self, node: ast.Call, script: Callable[..., Any], arguments: list[Any]) -> Any:
         """The statements of another script, here; its output tensors are buffers of this one."""
         callers = (*self._callers, self._function)
@@ -478,26 +334,6 @@ class Parser:
         return found[0] if len(found) == 1 else tuple(found)
 
 
-class _Scalar:
-    """A name that is assigned more than once: a buffer of one element."""
-
-    __slots__ = ("buffer", "source")
-
-    def __init__(self, buffer: Buffer, source: Source) -> None:
-        self.buffer, self.source = buffer, source
-
-    def place(self) -> tuple[Expr, ...]:
-        return self.buffer.check(0, self.source)
-
-    def load(self) -> Load:
-        return Load(self.buffer, self.place(), self.source)
-
-
-def _called(node: ast.AST) -> str:
-    """The name of the function that is called; "" where it is no call of a name."""
-    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-
-
 def _stores(node: ast.Name) -> bool:
     return isinstance(node.ctx, ast.Store)
 
@@ -505,12 +341,6 @@ def _stores(node: ast.Name) -> bool:
 def _targets(node: ast.Assign | ast.AugAssign) -> list[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name) and _stores(one)]
-
-
-def _number(value: Any) -> int | None:
-    if isinstance(value, Const):
-        value = value.value
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _loads(expr: Expr) -> bool:

@@ -14,8 +14,8 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from .emit import emit_module
-from .emit_body import file_location, named_location
 from .emit_statements import StatementEmitter, buffer_type
+from .emit_types import file_location, named_location
 from .intrinsic_call import TensorIntrinCall
 from .names import checked_name
 from .statements import Buffer, Loop, MatrixCall, Statement, check_stores, statements_in

@@ -20,7 +20,7 @@ from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..ir.reading import check_readable
 from ..messages.printable import printable
 from .compiler_interface import compiler
-from .emit_body import mlir_type
+from .emit_types import mlir_type
 from .intrinsic import TensorIntrin, was_made
 from .intrinsic_check import Description, check, functions_in, name_of, walk
 

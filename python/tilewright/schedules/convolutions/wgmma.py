@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from ...devices import current
 from ...dtypes import item_bytes
@@ -13,15 +12,23 @@ from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, place
 from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
 from ..workspaces import add_up, copy
+from .wgmma_tiles import (
+    BYTES,
+    MAX_STAGES,
+    SPANS,
+    Problem,
+    choose,
+    columns_at_once,
+    rows_of_a_step,
+    shared_bytes,
+    slot_bytes,
+)
 
 __all__ = ["conv2d_wgmma"]
 
 _DTYPES = ("float16", "bfloat16")
-_BYTES, _MADE = 2, ("float16", "bfloat16", "float32")
-# What strides of tensors are multiples of for TMA, and how wide a row of a shared buffer's panel may be.
-_ALIGNED, _SPANS = 16, (32, 64, 128)
-# Of a block's shared memory barriers take so many bytes.
-_BARRIERS, _MAX_STAGES = 1024, 8
+_MADE = ("float16", "bfloat16", "float32")
+_ALIGNED = 16  # what strides of tensors are multiples of for TMA
 
 
 def conv2d_wgmma(
@@ -92,19 +99,19 @@ def conv2d_wgmma(
         )
     margin = kernel // 2 * dilation
     out = (size + 2 * margin - dilation * (kernel - 1) - 1) // stride + 1
-    granule = _ALIGNED // _BYTES
+    granule = _ALIGNED // BYTES
     # A few channels: a row of the kernel is a step. Else a step is channels of one place.
     is_narrow = channels % granule != 0 and channels < granule and dilation == 1
     lanes = (
         next(width for width in (1, 2, 4, 8) if width >= channels and width * stride % granule == 0) if is_narrow else 0
     )
     length = kernel * lanes if is_narrow else -(-channels // granule) * granule
-    span = next((one for one in _SPANS if one >= length * _BYTES), _SPANS[-1])
-    block_k = span // _BYTES
+    span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1])
+    block_k = span // BYTES
     length = -(-length // block_k) * block_k
     if tile is None:
-        tile, split_k, share_rows = _choose(
-            _Problem(batch, out, filters, kernel, dilation, length // block_k, block_k, stride, is_narrow),
+        tile, split_k, share_rows = choose(
+            Problem(batch, out, filters, kernel, dilation, length // block_k, block_k, stride, is_narrow),
             split_k,
             share_rows,
         )
@@ -142,7 +149,7 @@ def conv2d_wgmma(
             f"{kernel} with stride {stride} and dilation {dilation}, and a tile of {tile}"
         )
     # Row r of the kernel is number r // phases of those that share what a step fetches; a stride has as many steps.
-    phases, over = _rows_of_a_step(kernel, stride, share_rows)
+    phases, over = rows_of_a_step(kernel, stride, share_rows)
 
     # What tiles have past the edges is computed, and not stored.
     whole = tuple(-(-extent // one) * one for extent, one in zip((batch, out, out, filters), tile, strict=True))
@@ -228,7 +235,7 @@ def conv2d_wgmma(
     shape = (batch, out, out, filters)
     made = out_dtype if split_k == 1 else "float32"
     # The engine stores rows that it can step over.
-    is_copied = filters * item_bytes(made) % _ALIGNED == 0 and width * item_bytes(made) % _SPANS[-1] == 0
+    is_copied = filters * item_bytes(made) % _ALIGNED == 0 and width * item_bytes(made) % SPANS[-1] == 0
     if split_k == 1:
         P = compute(whole, lambda *at: product(at, 0), name="P")
 
@@ -266,13 +273,13 @@ def conv2d_wgmma(
         s[tiled].bind(axis, thread_axis(tag))
     s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
     bytes_stored = 0
-    slot = _slot_bytes(tile, over, dilation, span)
+    slot = slot_bytes(tile, over, dilation, span)
     if stored is not None:
         # All columns at once where that leaves room for the tiles of three steps.
-        at_once = _columns_at_once(pixels * consumers, width, item_bytes(made), slot)
+        at_once = columns_at_once(pixels * consumers, width, item_bytes(made), slot)
         s[stored].set_scope("shared")
         s[stored].compute_at(s[tiled], bx)
-        s[tiled].copy_by("tma", swizzle=_SPANS[-1], columns=at_once)
+        s[tiled].copy_by("tma", swizzle=SPANS[-1], columns=at_once)
         bytes_stored = pixels * consumers * at_once * item_bytes(made)
         n, y, x, f = s[stored].op.axis[-4:]
         ends = stored
@@ -296,7 +303,7 @@ def conv2d_wgmma(
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=span)
-    s[P].software_pipeline(ko, stages or max(2, min((_shared_bytes() - bytes_stored) // slot, _MAX_STAGES)))
+    s[P].software_pipeline(ko, stages or max(2, min((shared_bytes() - bytes_stored) // slot, MAX_STAGES)))
     multiplying = warpgroups * consumers
     copying = 40 if multiplying < 3 else 24
     each = min(256, current().sm.registers_per_sm // (128 * (multiplying + 1)) // 8 * 8)
@@ -318,112 +325,3 @@ def _write_pixels(stage: Stage, lanes: int) -> None:
     stage.bind(block, thread_axis("blockIdx.x"))
     stage.bind(thread, thread_axis("threadIdx.x"))
     stage.vectorize(c)
-
-
-def _rows_of_a_step(kernel: int, stride: int, share_rows: bool) -> tuple[int, int]:
-    """The steps for each column of the kernel, and how many of its rows each has."""
-    return (stride, -(-kernel // stride)) if share_rows else (kernel, 1)
-
-
-def _slot_bytes(tile: tuple[int, int, int, int], over: int, dilation: int, span: int) -> int:
-    """What a step fetches."""
-    images, rows, columns, width = tile
-    return (images * (rows + (over - 1) * dilation) * columns + width * over) * span
-
-
-def _columns_at_once(pixels: int, width: int, made: int, slot: int) -> int:
-    """Of what is stored by way of shared memory: all where that leaves room for the tiles of three steps."""
-    panel = _SPANS[-1] // made
-    some = [one for one in (width, 2 * panel, panel) if width % one == 0]
-    return next((one for one in some if _shared_bytes() - pixels * one * made >= 3 * slot), panel)
-
-
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    batch: int
-    out: int
-    filters: int
-    kernel: int
-    dilation: int
-    steps: int  # of the channels
-    block_k: int
-    stride: int
-    is_narrow: bool
-
-
-def _choose(
-    problem: _Problem, split_k: int | None, share_rows: bool | None
-) -> tuple[tuple[int, int, int, int], int, bool]:
-    """The tile, the parts and whether rows are shared that take the least time by a model of what an SM
-    multiplies and what it reads."""
-    # Where nothing fits what is asked for, what is wrong with that is found of the first tile.
-    first = (*_PIXELS[0], 64), split_k or 1, bool(share_rows)
-    return min(_candidates(problem, split_k, share_rows), key=lambda one: _estimate(problem, *one), default=first)
-
-
-# Of images, rows and columns.
-_PIXELS = (
-    *((1, 8, 8), (1, 4, 16), (1, 2, 32)),
-    *((2, 8, 8), (1, 8, 16), (1, 16, 8), (1, 4, 32), (2, 4, 16), (4, 2, 16)),
-    *((4, 8, 8), (1, 16, 16), (1, 8, 32), (1, 32, 8)),
-)
-
-
-def _candidates(
-    problem: _Problem, split_k: int | None, share_rows: bool | None
-) -> Iterator[tuple[tuple[int, int, int, int], int, bool]]:
-    grain = 64 if problem.filters > 32 else 32
-    for images, rows, columns in _PIXELS:
-        pixels = images * rows * columns
-        can_share = problem.kernel > problem.stride and 1 in (problem.stride, problem.dilation)
-        can_share = can_share and images in (1, pixels // 64)
-        for width in (grain, 128, 192, 256):
-            if width > max(grain, -(-problem.filters // grain) * grain) or pixels * width > 256 * 128:
-                continue
-            for shares in (True, False) if share_rows is None else (share_rows,):
-                tile = images, rows, columns, width
-                _, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
-                slot = _slot_bytes(tile, over, problem.dilation, problem.block_k * _BYTES)
-                if (shares and not can_share) or 2 * slot + pixels * _SPANS[-1] > _shared_bytes():
-                    continue
-                for count in (1, 2, 4, 8, 16) if split_k is None else (split_k,):
-                    if problem.steps % count == 0 and (count == 1 or not problem.is_narrow):
-                        yield tile, count, shares
-
-
-# Of one SM of an H200, as measured, in cycles: how much longer products take than they would alone, what part of the
-# published rate of the second cache it reads with, what a short row of a box takes, how long data is on its way, what
-# storing an element takes, a kernel that adds up parts, and what part of the memory's bandwidth that kernel reads with.
-_PRODUCTS, _OF_CACHE, _ROW, _LATENCY, _STORING = 1.45, 0.7, 5.0, 1500.0, 0.1
-_ADDING, _OF_MEMORY = 6000.0, 0.667
-
-
-def _shared_bytes() -> int:
-    """What a block has for its buffers."""
-    return current().shared_bytes_per_block - _BARRIERS
-
-
-def _estimate(problem: _Problem, tile: tuple[int, int, int, int], split_k: int, shares: bool) -> float:
-    device = current()
-    images, rows, columns, width = tile
-    tiles = -(-problem.batch // images) * -(-problem.out // rows) * -(-problem.out // columns)
-    tiles *= -(-problem.filters // width)
-    phases, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
-    steps = phases * (1 if problem.is_narrow else problem.kernel) * problem.steps / split_k
-    # An instruction for each 16 elements takes what it multiplies, or reading its operands.
-    instructions = images * rows * columns // 64 * over * problem.block_k // 16
-    multiplying = instructions * max(width / 2, 16 + width / 4) * _PRODUCTS
-    # Four warpgroups have few registers and wait for each other.
-    multiplying *= 1.05 if images * rows * columns > 128 else 1.0
-    slot = _slot_bytes(tile, over, problem.dilation, problem.block_k * _BYTES)
-    reading = slot / (_OF_CACHE * device.sm.l2_bytes_per_clock)
-    if problem.is_narrow:
-        reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
-    stored = images * rows * columns * _columns_at_once(images * rows * columns, width, _BYTES, slot) * _BYTES
-    stages = max(2, min((_shared_bytes() - stored) // slot, _MAX_STAGES))
-    # Of two that multiply as long the one that reads less is faster.
-    of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (stages - 1)) + reading / 20)
-    of_one += images * rows * columns * width * _STORING
-    results = problem.batch * problem.out**2 * problem.filters
-    adding = _ADDING + 8 * split_k * results * device.clock_hz / (_OF_MEMORY * device.bandwidth) if split_k > 1 else 0.0
-    return -(-tiles * split_k // device.sms) * of_one + adding

@@ -1,0 +1,136 @@
+"""The tiles of convolutions by warpgroups: what fits, and what takes the least time by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...devices import current
+
+__all__ = [
+    "BYTES",
+    "MAX_STAGES",
+    "SPANS",
+    "Problem",
+    "choose",
+    "columns_at_once",
+    "rows_of_a_step",
+    "shared_bytes",
+    "slot_bytes",
+]
+
+BYTES = 2  # of an element that is multiplied
+SPANS = (32, 64, 128)  # how wide a row of a shared buffer's panel may be, in bytes
+# Of a block's shared memory barriers take so many bytes.
+_BARRIERS, MAX_STAGES = 1024, 8
+
+
+def rows_of_a_step(kernel: int, stride: int, share_rows: bool) -> tuple[int, int]:
+    """The steps for each column of the kernel, and how many of its rows each has."""
+    return (stride, -(-kernel // stride)) if share_rows else (kernel, 1)
+
+
+def slot_bytes(tile: tuple[int, int, int, int], over: int, dilation: int, span: int) -> int:
+    """What a step fetches."""
+    images, rows, columns, width = tile
+    return (images * (rows + (over - 1) * dilation) * columns + width * over) * span
+
+
+def columns_at_once(pixels: int, width: int, made: int, slot: int) -> int:
+    """Of what is stored by way of shared memory: all where that leaves room for the tiles of three steps."""
+    panel = SPANS[-1] // made
+    some = [one for one in (width, 2 * panel, panel) if width % one == 0]
+    return next((one for one in some if shared_bytes() - pixels * one * made >= 3 * slot), panel)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a tile is chosen for."""
+
+    batch: int
+    out: int
+    filters: int
+    kernel: int
+    dilation: int
+    steps: int  # of the channels
+    block_k: int
+    stride: int
+    is_narrow: bool
+
+
+def choose(
+    problem: Problem, split_k: int | None, share_rows: bool | None
+) -> tuple[tuple[int, int, int, int], int, bool]:
+    """The tile, the parts and whether rows are shared that take the least time by a model of what an SM
+    multiplies and what it reads."""
+    # Where nothing fits what is asked for, what is wrong with that is found of the first tile.
+    first = (*_PIXELS[0], 64), split_k or 1, bool(share_rows)
+    return min(_candidates(problem, split_k, share_rows), key=lambda one: _estimate(problem, *one), default=first)
+
+
+# Of images, rows and columns.
+_PIXELS = (
+    *((1, 8, 8), (1, 4, 16), (1, 2, 32)),
+    *((2, 8, 8), (1, 8, 16), (1, 16, 8), (1, 4, 32), (2, 4, 16), (4, 2, 16)),
+    *((4, 8, 8), (1, 16, 16), (1, 8, 32), (1, 32, 8)),
+)
+
+
+def _candidates(
+    problem: Problem, split_k: int | None, share_rows: bool | None
+) -> Iterator[tuple[tuple[int, int, int, int], int, bool]]:
+    grain = 64 if problem.filters > 32 else 32
+    for images, rows, columns in _PIXELS:
+        pixels = images * rows * columns
+        can_share = problem.kernel > problem.stride and 1 in (problem.stride, problem.dilation)
+        can_share = can_share and images in (1, pixels // 64)
+        for width in (grain, 128, 192, 256):
+            if width > max(grain, -(-problem.filters // grain) * grain) or pixels * width > 256 * 128:
+                continue
+            for shares in (True, False) if share_rows is None else (share_rows,):
+                tile = images, rows, columns, width
+                _, over = rows_of_a_step(problem.kernel, problem.stride, shares)
+                slot = slot_bytes(tile, over, problem.dilation, problem.block_k * BYTES)
+                if (shares and not can_share) or 2 * slot + pixels * SPANS[-1] > shared_bytes():
+                    continue
+                for count in (1, 2, 4, 8, 16) if split_k is None else (split_k,):
+                    if problem.steps % count == 0 and (count == 1 or not problem.is_narrow):
+                        yield tile, count, shares
+
+
+# Of one SM of an H200, as measured, in cycles: how much longer products take than they would alone, what part of the
+# published rate of the second cache it reads with, what a short row of a box takes, how long data is on its way, what
+# storing an element takes, a kernel that adds up parts, and what part of the memory's bandwidth that kernel reads with.
+_PRODUCTS, _OF_CACHE, _ROW, _LATENCY, _STORING = 1.45, 0.7, 5.0, 1500.0, 0.1
+_ADDING, _OF_MEMORY = 6000.0, 0.667
+
+
+def shared_bytes() -> int:
+    """What a block has for its buffers."""
+    return current().shared_bytes_per_block - _BARRIERS
+
+
+def _estimate(problem: Problem, tile: tuple[int, int, int, int], split_k: int, shares: bool) -> float:
+    device = current()
+    images, rows, columns, width = tile
+    tiles = -(-problem.batch // images) * -(-problem.out // rows) * -(-problem.out // columns)
+    tiles *= -(-problem.filters // width)
+    phases, over = rows_of_a_step(problem.kernel, problem.stride, shares)
+    steps = phases * (1 if problem.is_narrow else problem.kernel) * problem.steps / split_k
+    # An instruction for each 16 elements takes what it multiplies, or reading its operands.
+    instructions = images * rows * columns // 64 * over * problem.block_k // 16
+    multiplying = instructions * max(width / 2, 16 + width / 4) * _PRODUCTS
+    # Four warpgroups have few registers and wait for each other.
+    multiplying *= 1.05 if images * rows * columns > 128 else 1.0
+    slot = slot_bytes(tile, over, problem.dilation, problem.block_k * BYTES)
+    reading = slot / (_OF_CACHE * device.sm.l2_bytes_per_clock)
+    if problem.is_narrow:
+        reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
+    stored = images * rows * columns * columns_at_once(images * rows * columns, width, BYTES, slot) * BYTES
+    stages = max(2, min((shared_bytes() - stored) // slot, MAX_STAGES))
+    # Of two that multiply as long the one that reads less is faster.
+    of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (stages - 1)) + reading / 20)
+    of_one += images * rows * columns * width * _STORING
+    results = problem.batch * problem.out**2 * problem.filters
+    adding = _ADDING + 8 * split_k * results * device.clock_hz / (_OF_MEMORY * device.bandwidth) if split_k > 1 else 0.0
+    return -(-tiles * split_k // device.sms) * of_one + adding
