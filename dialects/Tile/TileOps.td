@@ -8,7 +8,6 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 /// Who does an op together. Of ops with neither trait each thread that gets to one does it by itself.
-class Tile_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::tile"; }
 def Tile_WarpgroupCollective : Tile_Trait<"WarpgroupCollective">;
 def Tile_SingleThread : Tile_Trait<"SingleThread">;
 

@@ -11,6 +11,10 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Tile_ProgramOp<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 
+class Tile_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::tile"; }
+/// `place-tile-barriers` replaces the op: a launch has none.
+def Tile_BeforeBarriers : Tile_Trait<"BeforeBarriers">;
+
 def Tile_KernelOp : Tile_ProgramOp<"kernel", [NoTerminator, SingleBlock]> {
   let summary = "a grid of tiles, and what computes one of them";
   let description = [{
@@ -49,7 +53,7 @@ def Tile_KernelOp : Tile_ProgramOp<"kernel", [NoTerminator, SingleBlock]> {
   }];
 }
 
-def Tile_LoadOp : Tile_ProgramOp<"load", [MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_ProgramOp<"load", [Tile_BeforeBarriers, MemoryEffects<[MemRead]>]> {
   let summary = "a tile of a tensor in global memory, in shared memory";
   let description = [{
     All of the block's warpgroups have the same. The coordinates are those of the tile's first element in the tensor,
@@ -83,7 +87,7 @@ def Tile_LoadOp : Tile_ProgramOp<"load", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_ProgramOp<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def Tile_StoreOp : Tile_ProgramOp<"store", [Tile_BeforeBarriers, AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "stores a fragment to a tensor in global memory, by way of shared memory";
   let description = [{
     Each warpgroup stores its own. The box is that of the fragment, whose columns are, if `transposed`, the tensor's rows.
@@ -138,7 +142,7 @@ def Tile_FillOp : Tile_ProgramOp<"fill", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
+def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Tile_BeforeBarriers, Pure, AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "multiplies two tiles and adds the matrix product to a fragment";
   let description = [{
     Operands are those of `tile.wgmma`, the first in shared memory or a fragment. With `promoted` the tensor cores add up so many iterations of the loop around it
@@ -169,7 +173,7 @@ def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Pure, AllTypesMatch<["accumulator"
   let hasVerifier = 1;
 }
 
-def Tile_PutOp : Tile_ProgramOp<"put", [MemoryEffects<[MemWrite]>]> {
+def Tile_PutOp : Tile_ProgramOp<"put", [Tile_BeforeBarriers, MemoryEffects<[MemWrite]>]> {
   let summary = "hands tiles to those that take them from a ring";
   let description = [{
     Tiles are taken in the order in which they were put. A tile that is put was loaded right before, and nobody else uses it.
@@ -183,7 +187,7 @@ def Tile_PutOp : Tile_ProgramOp<"put", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_GetOp : Tile_ProgramOp<"get", [DeclareOpInterfaceMethods<InferTypeOpInterface>, MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_GetOp : Tile_ProgramOp<"get", [Tile_BeforeBarriers, DeclareOpInterfaceMethods<InferTypeOpInterface>, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "takes the next tiles of a ring";
   let description = [{
     They are there until the last op that reads them is done.
@@ -197,7 +201,7 @@ def Tile_GetOp : Tile_ProgramOp<"get", [DeclareOpInterfaceMethods<InferTypeOpInt
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
-def Tile_SkipOp : Tile_ProgramOp<"skip", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_SkipOp : Tile_ProgramOp<"skip", [Tile_BeforeBarriers, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "leaves the next tiles of a ring to others";
   let description = [{
     Passes over so many, or, with `times`, over so many for each of these, of which there are at most `most`.

@@ -1,4 +1,4 @@
-//===- TileTraits.h - who does an op together -----------------------------===//
+//===- TileTraits.h - who does an op together, and when it is done --------===//
 #ifndef TILEWRIGHT_DIALECTS_TILE_TILETRAITS_H
 #define TILEWRIGHT_DIALECTS_TILE_TILETRAITS_H
 
@@ -11,6 +11,9 @@ template <typename Op> class WarpgroupCollective : public mlir::OpTrait::TraitBa
 
 /// One thread does the op, within `tile.elect`.
 template <typename Op> class SingleThread : public mlir::OpTrait::TraitBase<Op, SingleThread> {};
+
+/// The op is done when it is passed: barriers have still to be placed for it. `place-tile-barriers` replaces it.
+template <typename Op> class BeforeBarriers : public mlir::OpTrait::TraitBase<Op, BeforeBarriers> {};
 
 } // namespace tilewright::tile
 

@@ -64,9 +64,9 @@ def PipelineLoops : Pass<"pipeline-loops", "mlir::func::FuncOp"> {
   let summary = "Shared buffers of pipelined loops are filled some iterations ahead";
   let description = [{
     A loop with `schedule.pipeline` fills the shared buffers in it that are marked and computes with them. Each
-    buffer gets `depth` places. The first `depth - 1` iterations are filled before the loop; in it, iteration k fetches
-    what iteration k + depth - 1 needs to registers, computes, and stores what it fetched. With `schedule.async` it is
-    copied past the registers instead: the stores are marked for `convert-copies-to-async`, and a group of copies is
+    buffer gets a place for each of its `stages`. The first `stages - 1` iterations are filled before the loop. In the loop,
+    iteration k fetches what iteration k + stages - 1 needs to registers, computes, and stores what it fetched. With
+    `async = true` it is copied past the registers instead: the stores are marked for `convert-copies-to-async`, and a group of copies is
     waited for just before it is needed. Stands after map-loops-to-gpu, so that each thread has registers of its own.
 
     ```mlir

@@ -18,7 +18,7 @@ struct LaunchTileKernels : impl::LaunchTileKernelsBase<LaunchTileKernels> {
     for (tile::KernelOp kernel : kernels) {
       // What is left of before barriers were placed has no meaning for threads.
       WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
-        if (!isa<tile::LoadOp, tile::StoreOp, tile::MatmulOp, tile::GetOp, tile::PutOp, tile::SkipOp>(op))
+        if (!op->hasTrait<tile::BeforeBarriers>())
           return WalkResult::advance();
         return op->emitOpError(
             "expected a kernel with roles and barriers, which assign-tile-roles and place-tile-barriers make");
