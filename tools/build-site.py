@@ -21,7 +21,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def build(out: Path) -> None:
     """The site in `out`, an HTML page for each page of docs/, and `out`/notebooks."""
-    import jupytext  # pyright: ignore[reportMissingImports]
+    try:
+        import jupytext  # pyright: ignore[reportMissingImports]
+        import sphinx  # noqa: F401  # pyright: ignore[reportMissingImports, reportUnusedImport]
+    except ImportError as error:
+        sys.exit(f"build-site.py: {error.name} is not installed: pip install '.[docs]'")
 
     shutil.rmtree(out, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -63,7 +63,9 @@ def test_only_cuda_has_machine_code() -> None:
     B = te.compute((4,), lambda i: A[i] + 1.0, name="B")
     with pytest.raises(tw.TilewrightError) as caught:
         tw.build(te.create_schedule(B.op), [A, B], target="cpu", name="f").sass()
-    assert str(caught.value) == "f is compiled for cpu, and only target cuda makes a cubin"
+    assert str(caught.value) == (
+        'f is compiled for cpu, and only target cuda makes a cubin: build it for "cuda", which needs no GPU'
+    )
 
 
 @pytest.mark.skipif(sass.find_disassembler() is None, reason="neither nvdisasm nor cuobjdump is installed")

@@ -266,7 +266,8 @@ class Function(CallableBase):
         code = getattr(self._program, what, None)
         if code is None:
             raise TilewrightError(
-                f"{self.name} is compiled for {self.target.kind}, and only target cuda makes a {what}"
+                f"{self.name} is compiled for {self.target.kind}, and only target cuda makes a {what}: build it for "
+                '"cuda", which needs no GPU'
             )
         return code
 
@@ -291,7 +292,10 @@ class Function(CallableBase):
         from ..backend.cpp_source import cuda_source, host_source
 
         if what not in ("cuda", "host"):
-            raise ValueError(f"expected 'cuda' or 'host', got {what!r}")
+            raise ValueError(
+                f"expected 'cuda' or 'host', got {what!r} (PTX is .ptx, machine code .sass(), a stage of the IR "
+                ".ir(stage))"
+            )
         if "gpu" not in self.stages:
             raise TilewrightError(f"{self.name} is compiled for {self.target.kind}, which has no kernels")
         if what == "cuda":

@@ -116,7 +116,9 @@ def test_no_kernels() -> None:
     func = tw.build(te.create_schedule(B.op), [A, B], target="cpu", name="increment")
     with pytest.raises(tw.TilewrightError) as error:
         func.report()
-    assert str(error.value) == "increment is compiled for cpu, and only target cuda makes a ptx"
+    assert str(error.value) == (
+        'increment is compiled for cpu, and only target cuda makes a ptx: build it for "cuda", which needs no GPU'
+    )
 
 
 def test_occupancy() -> None:

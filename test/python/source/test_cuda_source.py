@@ -157,5 +157,6 @@ def test_what_has_no_source() -> None:
     s, args = PROGRAMS["vector_add"]()
     with pytest.raises(tw.TilewrightError, match="^add is compiled for cpu, which has no kernels$"):
         tw.build(s, args, "cpu", "add").source("cuda")
-    with pytest.raises(ValueError, match="^expected 'cuda' or 'host', got 'metal'$"):
+    hint = r" \(PTX is \.ptx, machine code \.sass\(\), a stage of the IR \.ir\(stage\)\)"
+    with pytest.raises(ValueError, match=f"^expected 'cuda' or 'host', got 'metal'{hint}$"):
         tw.build(s, args, "sim", "add").source("metal")
