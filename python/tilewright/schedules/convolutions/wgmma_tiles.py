@@ -61,8 +61,10 @@ class Problem:
 def choose(
     problem: Problem, split_k: int | None, share_rows: bool | None
 ) -> tuple[tuple[int, int, int, int], int, bool]:
-    """The tile, the parts and whether rows are shared that take the least time by a model of what an SM
-    multiplies and what it reads."""
+    """The tile, the number of parts, and whether rows are shared: what takes the least time by a model.
+
+    The model estimates what an SM multiplies and what it reads.
+    """
     # Where nothing fits what is asked for, what is wrong with that is found of the first tile.
     first = (*_PIXELS[0], 64), split_k or 1, bool(share_rows)
     return min(_candidates(problem, split_k, share_rows), key=lambda one: _estimate(problem, *one), default=first)

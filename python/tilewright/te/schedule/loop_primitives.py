@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ...errors import TilewrightTypeError as TypeError
 from ...errors import TilewrightValueError as ValueError
-from ...messages.location import Source, user_source
-from ..expr import Const, Expr, IterVar, Var
+from ...messages.location import user_source
+from ..expr import Expr, IterVar, Var
 from .checks import integer
-from .stage_handles import Dom, StageHandles
+from .splits import split_extents, split_number
+from .stage_handles import StageHandles
 
 __all__ = ["LoopPrimitives"]
 
@@ -54,11 +55,11 @@ class LoopPrimitives(StageHandles):
 
         source = user_source()
         axis = self._axis(parent, "split", source)
-        factors = (_number(factor, "factor", source), _number(nparts, "nparts", source))
+        factors = (split_number(factor, "factor", source), split_number(nparts, "nparts", source))
         given = [self._schedule.name_of(one, source) if isinstance(one, Var) else one for one in factors]
         results = self._schedule.apply(handles.split, source, axis, *given, bool(disable_predication))
         names = [f"{parent.name}.outer", f"{parent.name}.inner"]
-        outer, inner = self._made(results, names, parent.kind, source, _parts(parent, *factors))
+        outer, inner = self._made(results, names, parent.kind, source, split_extents(parent, *factors))
         return outer, inner
 
     def tile(
@@ -97,7 +98,7 @@ class LoopPrimitives(StageHandles):
         results = self._schedule.apply(handles.tile, source, *axes, *factors)
         x, y = x_parent, y_parent
         names = [f"{x.name}.outer", f"{y.name}.outer", f"{x.name}.inner", f"{y.name}.inner"]
-        (x_outer, x_inner), (y_outer, y_inner) = _parts(x, factors[0], None), _parts(y, factors[1], None)
+        (x_outer, x_inner), (y_outer, y_inner) = split_extents(x, factors[0], None), split_extents(y, factors[1], None)
         made = self._made(results, names, x.kind, source, [x_outer, y_outer, x_inner, y_inner])
         return made[0], made[1], made[2], made[3]
 
@@ -374,29 +375,3 @@ class LoopPrimitives(StageHandles):
             self._schedule.apply(handles.auto_unroll, source, axis, var.name, steps)
         elif pragma_type != "unroll_explicit":
             raise ValueError(f"{source}: pragma: expected auto_unroll_max_step or unroll_explicit, got {pragma_type!r}")
-
-
-def _number(given: object, name: str, source: Source) -> int | Var | None:
-    """What a split is by, or into: an integer or a symbol."""
-    if isinstance(given, Var):
-        if not given.is_symbol or not given.is_index:
-            raise TypeError(
-                f"{source}: split: expected an integer or a te.var of int32 or int64 as {name}, got {given!r}"
-            )
-        return given
-    if isinstance(given, Expr) and not isinstance(given, Const):
-        raise TypeError(
-            f"{source}: split: expected an integer or a te.var as {name}, got {given}: pass a te.var for it"
-        )
-    return integer(given, "split", name, source)
-
-
-def _parts(parent: IterVar, factor: int | Var | None, nparts: int | Var | None) -> list[Dom]:
-    """The extents of the loops that a reduction axis is split into; those of spatial axes depend on where they run."""
-    if parent.kind != "reduce" or parent.dom is None:
-        return [None, None]
-    given = factor if factor is not None else nparts if nparts is not None else 1
-    extent = parent.dom[1]
-    are_numbers = isinstance(extent, int) and isinstance(given, int)
-    rest = -(-extent // given) if are_numbers else (extent + (given - 1)) // given
-    return [(0, rest), (0, given)] if factor is not None else [(0, given), (0, rest)]
