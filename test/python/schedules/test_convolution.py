@@ -33,6 +33,9 @@ def convolve(x: Exact, w: Exact, stride: int) -> Exact:
         (2, 6, 5, 33, 3, {"block_k": 4, "split_k": 3}),
         (1, 10, 5, 33, 1, {"block_k": 4}),
         (1, 2, 3, 6, 3, {}),
+        (2, 37, 9, 50, 3, {"stride": 2}),
+        (3, 22, 7, 35, 1, {}),
+        (1, 45, 6, 17, 5, {"block_k": 16}),
         (1, 4, 5, 8, 4, {}),
         (2, 8, 6, 64, 3, {"winograd": True}),
         (1, 8, 5, 33, 3, {"winograd": True, "block_k": 4}),
@@ -50,6 +53,18 @@ def test_conv2d(batch: int, channels: int, size: int, filters: int, kernel: int,
     (y,) = testing.run(func, [x, w], [(exact.shape, "float32")])
     terms = channels * kernel * kernel
     testing.assert_within(y, exact, terms * testing.unit_roundoff("float32") * convolve(*map(np.abs, wide), stride))
+
+
+def test_multiplications_have_no_conditions_where_nothing_is_divided() -> None:
+    """Filters, pixels and channels that tiles and steps do not divide: what is beyond them is zero."""
+    whole, odd = (
+        tw.build(
+            *schedules.conv2d(2, channels, size, filters, 3, stride=2), target="cuda -arch=sm_90a", name="conv"
+        ).ptx
+        for channels, size, filters in ((128, 33, 192), (124, 31, 180))
+    )
+    assert odd.count("fma.rn.f32") == whole.count("fma.rn.f32") == 512
+    assert odd.count("setp") < whole.count("setp") + 60
 
 
 def test_winograd_is_chosen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...devices import current
 from ...errors import TilewrightValueError as ValueError
 from ...te import (
     Expr,
@@ -73,24 +74,35 @@ def conv2d(
         return conv2d_winograd(batch, channels, size, filters, tile=tile, block_k=block_k or 8)
     tile = tile or ((128, 128) if filters % 128 == 0 and pixels >= 1024 else (64, 64))
     block_k = block_k or (16 if tile == (128, 128) else 8)
-    split_k = split_k or _split_k(channels, -(-filters // tile[0]) * -(-pixels // tile[1]), block_k)
-    if tile[0] % 8 or tile[1] % 8 or channels % split_k:
+    tiles = -(-filters // tile[0]) * -(-pixels // tile[1])
+    parts = split_k or _split_k(channels, tiles, block_k, tile[0] * tile[1] // 64)
+    if tile[0] % 8 or tile[1] % 8 or split_k and channels % split_k:
         raise ValueError(
             f"expected a tile of multiples of 8, and a split_k that divides the channels, got tile {tile} and "
             f"split_k {split_k} for {channels} channels"
         )
-    share = channels // split_k
+    # Whole tiles and steps: what is outside of the operands is zero, and multiplications need no conditions.
+    rows, columns = -(-filters // tile[0]) * tile[0], -(-pixels // tile[1]) * tile[1]
+    share = -(-channels // parts)
+    share = -(-share // block_k) * block_k if share >= block_k else share
+    split_k = -(-channels // share)
+    padded = share * split_k
     X = placeholder((batch, channels, size, size), name="X")
     W = placeholder((filters, channels, kernel, kernel), name="W")
 
     def window(ry: Expr, rx: Expr, c: Expr, p: Expr) -> Expr:
         y = indexmod(indexdiv(p, out), out) * stride + ry - margin
         x = indexmod(p, out) * stride + rx - margin
-        inside = all(y >= 0, y < size, x >= 0, x < size)
-        return if_then_else(inside, X[indexdiv(p, out * out), c, y, x], 0.0)
+        inside = [y >= 0, y < size, x >= 0, x < size]
+        inside += ([p < pixels] if columns != pixels else []) + ([c < channels] if padded != channels else [])
+        return if_then_else(all(*inside), X[indexdiv(p, out * out), c, y, x], 0.0)
 
-    A = compute((kernel, kernel, channels, filters), lambda ry, rx, c, f: W[f, c, ry, rx], name="A")
-    B = compute((kernel, kernel, channels, pixels), window, name="B")
+    def filter_of(ry: Expr, rx: Expr, c: Expr, f: Expr) -> Expr:
+        inside = ([f < filters] if rows != filters else []) + ([c < channels] if padded != channels else [])
+        return if_then_else(all(*inside), W[f, c, ry, rx], 0.0) if inside else W[f, c, ry, rx]
+
+    A = compute((kernel, kernel, padded, rows), filter_of, name="A")
+    B = compute((kernel, kernel, padded, columns), window, name="B")
     ry, rx, c = reduce_axis((0, kernel), "ry"), reduce_axis((0, kernel), "rx"), reduce_axis((0, share), "c")
 
     def products(part: Expr | int, f: Expr, p: Expr) -> Expr:
@@ -99,17 +111,18 @@ def conv2d(
     shape = (batch, filters, out, out)
     part = reduce_axis((0, split_k), "part")
     if split_k == 1:
-        product = reader = compute((filters, pixels), lambda f, p: products(0, f, p), name="product")
-        Y = tiled = compute(shape, lambda n, f, y, x: reader[f, (n * out + y) * out + x], name="Y")
+        product = compute((rows, columns), lambda f, p: products(0, f, p), name="product")
+        Y = tiled = compute(shape, lambda n, f, y, x: product[f, (n * out + y) * out + x], name="Y")
     else:
-        product = reader = tiled = compute((split_k, filters, pixels), products, name="part")
+        product = compute((split_k, rows, columns), products, name="product")
+        tiled = compute((split_k, filters, pixels), lambda part, f, p: product[part, f, p], name="part")
         Y = compute(shape, lambda n, f, y, x: sum(tiled[part, f, (n * out + y) * out + x], axis=part), name="Y")
 
     s = create_schedule(Y.op)
     _schedule_filters(s, W, A)
-    As = s.cache_read(A, "shared", [reader])
+    As = s.cache_read(A, "shared", [product])
     s[B].set_scope("shared")
-    Al, Bl = s.cache_read(As, "local", [reader]), s.cache_read(B, "local", [reader])
+    Al, Bl = s.cache_read(As, "local", [product]), s.cache_read(B, "local", [product])
     if split_k == 1:
         n, f, y, x = s[Y].op.axis
         s[Y].reorder(f, n, y, x)
@@ -119,7 +132,6 @@ def conv2d(
         s[Y].bind(block, thread_axis("blockIdx.x"))
         s[Y].bind(thread, thread_axis("threadIdx.x"))
         s[Y].unroll(part)
-        product = s.cache_write(tiled, "local")
         bz, f, p = s[tiled].op.axis
         s[tiled].bind(bz, thread_axis("blockIdx.z"))
 
@@ -157,7 +169,7 @@ def conv2d(
     s[product].software_pipeline(outer, stages=2)
 
     # All threads of the block fetch: four neighbouring filters each, and single pixels, which have a margin.
-    for shared, lanes in ((As, 1 if filters % 4 else 4), (B, 1)):
+    for shared, lanes in ((As, 1 if rows % 4 else 4), (B, 1)):
         *axes, last = s[shared].op.axis
         last, lane = s[shared].split(last, factor=lanes)
         turn, tx = s[shared].split(s[shared].fuse(*axes, last), factor=threads_x)
@@ -169,10 +181,10 @@ def conv2d(
     return s, [X, W, Y]
 
 
-def _split_k(channels: int, tiles: int, block_k: int) -> int:
-    """As few parts of the channels as make two blocks for each SM of a GPU, each of at least a step."""
-    split_k = 1
-    while split_k * tiles < 256 and channels % (2 * split_k) == 0 and channels // (2 * split_k) >= block_k:
+def _split_k(channels: int, tiles: int, block_k: int, threads: int) -> int:
+    """As few parts of the channels as make two blocks and eight warps for each SM of a GPU, each of at least a step."""
+    split_k, wanted = 1, current().sms * max(2, 256 // threads)
+    while split_k * tiles < wanted and channels // (2 * split_k) >= block_k:
         split_k *= 2
     return split_k
 
