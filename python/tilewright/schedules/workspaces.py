@@ -6,7 +6,7 @@ from ..te import Tensor, thread_axis
 from ..te.schedule import Schedule, Stage
 from .extents import divisor_of
 
-__all__ = ["add_up", "copy"]
+__all__ = ["add_up", "copy", "transposing_copy"]
 
 
 def copy(stage: Stage) -> None:
@@ -20,6 +20,31 @@ def copy(stage: Stage) -> None:
     stage.unroll(turn)
     for axis, tag in ((stage.fuse(row, column), "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
         stage.bind(axis, thread_axis(tag))
+
+
+def transposing_copy(s: Schedule, copied: Tensor, source: Tensor) -> None:
+    """A separate kernel that writes `copied`, whose last two axes are those of `source` in the other order.
+
+    A block moves a tile of 32 x 64 elements through shared memory. It reads along the rows of `source` and writes along
+    the rows of `copied`. Rows in shared memory begin an odd number of elements apart.
+    """
+    read = s.cache_read(source, "shared", [copied])
+    *outer, i, j = s[copied].op.axis
+    row, i = s[copied].split(i, factor=64)
+    column, j = s[copied].split(j, factor=32)
+    s[copied].reorder(*outer, row, column, i, j)
+    block = s[copied].fuse(*outer, row, column)
+    s[copied].bind(block, thread_axis("blockIdx.x"))
+    s[read].compute_at(s[copied], block)
+    s[read].storage_align(s[read].op.axis[-2], 2, 1)
+    for stage, slow, fast in ((s[copied], i, j), (s[read], *s[read].op.axis[-2:])):
+        turn, y = stage.split(slow, factor=8)
+        wide, x = stage.split(fast, factor=32)
+        stage.reorder(turn, wide, y, x)
+        stage.unroll(turn)
+        stage.unroll(wide)
+        stage.bind(y, thread_axis("threadIdx.y"))
+        stage.bind(x, thread_axis("threadIdx.x"))
 
 
 def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:

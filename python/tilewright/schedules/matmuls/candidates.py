@@ -81,9 +81,6 @@ def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
 
 
 def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
-    # Factors that are not of 16 bits must have k along their rows.
-    if problem.item_bytes != 2 and problem.layout != "NT":
-        return
     for tile in _warpgroup_tiles(problem, device):
         if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
@@ -91,9 +88,14 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
         tiles = problem.tiles(tile)
         steps = ceil(problem.K * problem.item_bytes / 128)
         # Where C has many tiles a cluster may share what they read.
-        for cluster in ((1, 1), (2, 1)) if rows > 1 and tiles > device.sms else ((1, 1),):
+        clusters = [(1, 1)]
+        if rows > 1 and (tiles > device.sms or rows % 2 == 0):
+            clusters.append((2, 1))
+        if rows % 2 and ceil(problem.N / tile[1]) % 2 == 0:
+            clusters.append((1, 2))
+        for cluster in clusters:
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
-            if tiles % (device.sms // cluster[0]) and tiles * steps > 8 * cluster[0]:
+            if tiles % (device.sms // max(cluster)) and tiles * steps > 8 * max(cluster):
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
         if narrower := next(narrower_by(problem, {"tile": tile}, device), None):
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "narrower": narrower})
@@ -107,6 +109,10 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
         for split_k in _SPLITS[1:] if problem.batch == 1 else ():
             if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "split_k": split_k})
+                if rows % 2 == 0:
+                    yield Choice("matmul_wgmma", {"tile": tile, "cluster": (2, 1), "split_k": split_k})
+                elif ceil(problem.N / tile[1]) % 2 == 0:
+                    yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 2), "split_k": split_k})
     if problem.M <= min(_FEW_ROWS, _widest(problem)):
         # Few rows are columns of the instruction, of which it may have few.
         for columns in (64, 128):

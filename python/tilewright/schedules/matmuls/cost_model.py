@@ -9,19 +9,24 @@ from .problem import Choice, Problem, columns_across, one_more_tile
 
 __all__ = ["estimate"]
 
-# What kernels reach of the published rates of a GPU: of mma.sync on 16-bit types in warps of 64 x 64, of wgmma in tiles
-# of 128 x 256, of the memory's bandwidth and of the second cache's. These and the numbers below are fitted to what
-# candidates took on an H200 for 60 problems that a seed drew (`bench/matmul_candidates.py`).
-_OF_MMA, _OF_WGMMA = 0.435, 0.668
-_OF_MEMORY = 0.656
-_OF_CACHE = 0.97
-_LATENCY = 1.06e-6
-_STEP = 0.115e-6  # what a step along K of a block takes at least
-_WARPS_ALIKE = 0.498  # how the rate grows with the warps of an SM, as a power
-_LAUNCH = 9.02e-6
-_ADDING = 3.85e-6  # a second kernel, that adds up parts
-_WAVE = 2.79e-6  # what each further block of an SM adds
-_BEGIN = 2.29e-6  # a launch, the first copies and the last stores
+# Of the published rates of a GPU, what a part of a kernel reaches with nothing beside it: mma.sync on 16-bit types in
+# warps of 64 x 64, wgmma in tiles of 128 x 256, the memory's bandwidth, the second cache's. These and the numbers below
+# are fitted by `bench/fit_matmul_model.py` to what 1,751 candidates took on an H100 for 70 problems that a seed drew
+# (`bench/results/h100-matmul-candidates.json`).
+_OF_MMA, _OF_WGMMA = 0.526, 0.952
+_OF_MEMORY = 0.95
+_OF_CACHE = 0.817
+_OVERLAP = 2.15  # the power by which what runs at once adds up: the greater, the better one part hides behind another
+_OF_COPYING = 87.4e9  # bytes a second that the copies of one SM bring with cp.async
+_FLOAT8 = 0.731  # of the rate of mma.sync, where 8-bit floats are multiplied
+_TURNING = 0.932  # of the memory's bandwidth, where an operand is transposed
+_LATENCY = 0.0647e-6
+_STEP = 0.0458e-6  # what a step along K of a block takes at least
+_WARPS_ALIKE = 0.492  # how the rate grows with the warps of an SM, as a power
+_LAUNCH = 4.05e-6
+_ADDING = 3.61e-6  # a second kernel, that adds up parts
+_WAVE = 0.915e-6  # what each further block of an SM adds
+_BEGIN = 5.16e-6  # a launch, the first copies and the last stores
 
 
 def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> float:
@@ -50,6 +55,7 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
     # Square tiles of warps have the most to do for what they read; few warps wait, and those of one block all at once.
     memory, cache_rate = _OF_MEMORY * device.bandwidth, _OF_CACHE * device.l2_bandwidth
     rate = _OF_MMA * device.sm_peak("mma", "float16") * 2 / item
+    rate *= _FLOAT8 if problem.dtype.startswith("float8") else 1.0
     rate *= min(1.0, sqrt(warp_rows * warp_columns / (warp_rows + warp_columns) / 32))
     rate *= min(1.0, at_once * threads / 256) ** _WARPS_ALIKE * (0.93 if at_once == 1 else 1.0)
     pads = options.get("pad") or tuple(not aligned for aligned in problem.is_aligned)
@@ -62,28 +68,35 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
     under_way = min(blocks, device.sms * at_once) * (stages - 1) * stage_bytes
     moving = max(moved / memory, moved / under_way * _LATENCY)
-    seconds = max(multiplying, caching, moving) + _BEGIN + _WAVE * ceil(of_one / fitting)
+    copying = of_one * steps * stage_bytes / _OF_COPYING
+    seconds = _at_once(multiplying, caching, moving, copying) + _BEGIN + _WAVE * ceil(of_one / fitting)
     seconds += sum(_LAUNCH + 2 * size / memory for size, padded in zip(sizes, pads) if padded)
     if split_k > 1:
         seconds += _ADDING + (split_k + 1) * problem.batch * problem.M * problem.N * 4 / cache_rate
     return seconds
 
 
+def _at_once(*parts: float) -> float:
+    """What parts take that run beside each other: a little more than the longest."""
+    longest = max(parts)
+    return longest * sum((part / longest) ** _OVERLAP for part in parts) ** (1 / _OVERLAP)
+
+
 # With wgmma: how much less smaller tiles come to; what a launch, the first
 # copies and the last stores take; what storing a tile takes while nothing is multiplied; what the copies of one
 # multiprocessor bring; what an SM writes of a part of a tile, and reads again; what of the memory's rate is
 # left where blocks are at different places of k, and how much longer their products take for the power that this costs.
-_SMALLER = 0.12
-_START = 4.47e-6
-_STORING = 2.97e-6
-_COPYING = 42.7e9
-_EXCHANGING = 20.4e9
-_STREAMED, _APART = 0.714, 0.0375
-_WARPGROUP_STEP = 0.193e-6  # what a step along K takes at least
-_ALONE = 0.827  # of the rate, where a block has one warpgroup that multiplies
-_SHARING = 4e-6  # what tiles that blocks share take besides
-_CLUSTERED = 0.837  # how long blocks of a cluster take, which read less
-_BETWEEN = 2.11e-6  # a second kernel, that adds up parts
+_SMALLER = 0.269
+_START = 6.3e-6
+_STORING = 2.85e-6
+_COPYING = 277e9
+_EXCHANGING = 86.7e9
+_STREAMED, _APART = 0.812, 0.205
+_WARPGROUP_STEP = 0.118e-6  # what a step along K takes at least
+_ALONE = 0.964  # of the rate, where a block has one warpgroup that multiplies
+_SHARING = 5.57e-6  # what tiles that blocks share take besides
+_CLUSTERED = 0.808  # how long blocks of a cluster take, which read less
+_BETWEEN = 4.57e-6  # a second kernel, that adds up parts
 
 
 def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float:
@@ -126,14 +139,19 @@ def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
     (down, along), lines = (
         options.get("cluster", (1, 1)),
-        [1 + crosses for crosses in problem.crosses_lines],
+        [1 + (crosses and not turned) for crosses, turned in zip(problem.crosses_lines, problem.is_turned)],
     )
     of_lines = rows / along * lines[0] + columns / down * lines[1]
     caching = tiles * steps * of_lines * 128 / cache_rate
     sizes = [problem.batch * one * problem.K * problem.item_bytes for one in (problem.M, problem.N)]
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
-    seconds = max(multiplying, caching, moved / (of_memory * memory), moved / (at_work * _COPYING)) + _START
-    seconds += sum(_LAUNCH + 2 * size / memory for size, aligned in zip(sizes, problem.is_aligned) if not aligned)
+    moving, copying = moved / (of_memory * memory), tiles * steps * (rows + columns) * 128 / (at_work * _COPYING)
+    seconds = _at_once(multiplying, caching, moving, copying) + _START
+    for size, aligned, turned in zip(sizes, problem.is_aligned, problem.is_turned):
+        if turned:
+            seconds += _LAUNCH + 2 * size / (_TURNING * device.bandwidth)
+        elif not aligned:
+            seconds += _LAUNCH + 2 * size / memory
     if split_k > 1:
         seconds += _BETWEEN + (split_k + 1) * problem.M * problem.N * 4 / cache_rate
     elif problem.N % 8:

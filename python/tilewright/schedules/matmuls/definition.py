@@ -13,7 +13,7 @@ from ...te import all as all_of
 from ...te.schedule import Schedule, create_schedule
 from ...te.tensor import Extent
 from ..extents import divisor_of, round_up
-from ..workspaces import add_up, copy
+from ..workspaces import add_up, copy, transposing_copy
 
 __all__ = [
     "Product",
@@ -63,6 +63,7 @@ def product_of_tiles(
     whole: int | tuple[bool, bool],
     whole_rows: int = 1,
     swap_ab: bool = False,
+    k_major: bool = False,
 ) -> Product:
     """C = A B of `extents` M, N and K, padded to whole tiles of rows and columns of C and of k.
 
@@ -72,7 +73,8 @@ def product_of_tiles(
     multiples of the given number of elements. With a `split_k` above 1, the accumulator has this many in its first
     dimension. Otherwise C is copied from a workspace if its rows are not multiples of `whole_rows` elements. For a
     symbolic extent, its known divisor counts. With `swap_ab`, the accumulator is that of C's transpose, the matmul of
-    B's transpose and A's.
+    B's transpose and A's. With `k_major`, the matmul's kernel reads both operands with k along their rows: an operand
+    that is stored otherwise is first transposed into a workspace.
     """
     M, N, K = extents
     if split_k > 1 and not isinstance(K, int):
@@ -87,13 +89,18 @@ def product_of_tiles(
     some = () if batch is None else (batch,)
     A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
     B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
+    # What the matmul's kernel reads may be another way round than what is given.
+    turned = (k_major and transpose_a, k_major and not transpose_b)
+    transpose_a, transpose_b = transpose_a and not turned[0], transpose_b or turned[1]
     shapes = (
         (*some, *((length, rows) if transpose_a else (rows, length))),
         (*some, *((columns, length) if transpose_b else (length, columns))),
     )
     pads = whole if isinstance(whole, tuple) else tuple(divisor_of(tensor.shape[-1]) % whole != 0 for tensor in (A, B))
-    Ap = in_whole_tiles(A, shapes[0], "Ap") if pads[0] else A
-    Bp = in_whole_tiles(B, shapes[1], "Bp") if pads[1] else B
+    Ap, Bp = (
+        _transposed(tensor, shape, name) if turns else in_whole_tiles(tensor, shape, name) if pad else tensor
+        for tensor, shape, name, turns, pad in zip((A, B), shapes, ("Ap", "Bp"), turned, pads, strict=True)
+    )
     As, Bs = in_whole_tiles(Ap, shapes[0], "As"), in_whole_tiles(Bp, shapes[1], "Bs")
     k = reduce_axis((0, share), "k")
 
@@ -130,14 +137,29 @@ def product_of_tiles(
         total = compute((*some, M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
         C = compute((*some, M, N), lambda *at: result(total[at], *at), name="C")
     s = create_schedule(C.op)
-    for padded, is_padded in zip((Ap, Bp), pads, strict=True):
-        if is_padded:
-            copy(s[padded])
+    for source, read, turns in zip((A, B), (Ap, Bp), turned, strict=True):
+        if turns:
+            transposing_copy(s, read, source)
+        elif read is not source:
+            copy(s[read])
     if split_k > 1:
         add_up(s, C, total)
     elif C is not tiled:
         copy(s[C])
     return Product(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
+
+
+def _transposed(tensor: Tensor, shape: Sequence[Extent], name: str) -> Tensor:
+    """The tensor with its last two axes in the other order, and zeros where it ends before `shape` does."""
+
+    def element(*at: Expr) -> Expr:
+        turned = (*at[:-2], at[-1], at[-2])
+        inside = [
+            i < had for i, had, has in zip(turned, tensor.shape, (*shape[:-2], shape[-1], shape[-2])) if had != has
+        ]
+        return if_then_else(all_of(*inside), tensor[turned], 0) if inside else tensor[turned]
+
+    return compute(shape, element, name=name)
 
 
 def in_whole_tiles(tensor: Tensor, shape: Sequence[Extent], name: str) -> Tensor:

@@ -38,6 +38,11 @@ class Problem:
         return columns[0] * self.item_bytes % 16 == 0, columns[1] * self.item_bytes % 16 == 0
 
     @property
+    def is_turned(self) -> tuple[bool, bool]:
+        """Whether `matmul_wgmma` first transposes an operand: one that is not of 16 bits and not stored along k."""
+        return self.item_bytes != 2 and self.layout[0] == "T", self.item_bytes != 2 and self.layout[1] == "N"
+
+    @property
     def crosses_lines(self) -> tuple[bool, bool]:
         """Whether rows of the operands begin within cache lines, as TMA reads them."""
         columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)

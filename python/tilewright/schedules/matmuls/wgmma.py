@@ -94,7 +94,7 @@ def matmul_wgmma(
 
     TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs
     rows of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another
-    kernel. A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store
+    kernel. So is an operand of 8 or 32 bits that does not have k along its rows, which is transposed. A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store
     it.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
@@ -144,8 +144,10 @@ def matmul_wgmma(
     rows, columns_of = ("columns", "rows") if swap_ab else ("rows", "columns")
     if m % 64 or m < 64:
         raise ValueError(f"expected a tile with a multiple of 64 {rows}, of which a warpgroup has 64, got {tile}")
-    # Whether what the instruction's columns are of lies with k along its rows.
-    is_k_major = not transpose_a if swap_ab else transpose_b
+    # Of operands that are not of 16 bits, the instruction takes those that lie with k along their rows.
+    k_major = item_bytes(in_dtype) != 2
+    a_turned, b_turned = (False, True) if k_major else (transpose_a, transpose_b)
+    is_k_major = not a_turned if swap_ab else b_turned
     narrowest = 8 if is_k_major else _LEAST_SPAN // item_bytes(in_dtype)
     if n % narrowest or n < narrowest:
         raise ValueError(f"expected a tile with a multiple of {narrowest} {columns_of}, got {tile}")
@@ -158,7 +160,7 @@ def matmul_wgmma(
     has_whole_tile = all(
         not isinstance(extent, int) or size <= extent for extent, size in zip((M, N), tile, strict=True)
     )
-    across = (not transpose_b, not transpose_a) if swap_ab else (transpose_a, transpose_b)
+    across = (not b_turned, not a_turned) if swap_ab else (a_turned, b_turned)
     instruction = wgmma(
         in_dtype, acc_dtype, n=n, k=block_k, transpose_a=across[0], transpose_b=across[1], promote=promote // block_k
     )
@@ -175,6 +177,7 @@ def matmul_wgmma(
         # Threads take ten times as long to store a tile as TMA, and half as long again as to copy it.
         whole_rows=_ALIGNED // item_bytes(out_dtype) if has_whole_tile else 1,
         swap_ab=swap_ab,
+        k_major=k_major,
     )
     tile_by_wgmma(
         product.schedule,
@@ -182,9 +185,9 @@ def matmul_wgmma(
         product.sums,
         product.factors,
         instruction,
-        sources=(product.A, product.B),
+        sources=product.sources if k_major else (product.A, product.B),
         extents=(M, N, split_k if batch is None else batch),
-        transposed=(transpose_a, transpose_b),
+        transposed=(a_turned, b_turned),
         tile=tile,
         has_whole_tile=split_k > 1 or has_whole_tile,
         promote=promote,
