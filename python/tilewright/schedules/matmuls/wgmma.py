@@ -94,8 +94,8 @@ def matmul_wgmma(
 
     TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs
     rows of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another
-    kernel. So is an operand of 8 or 32 bits that does not have k along its rows, which is transposed. A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store
-    it.
+    kernel. So is an operand of 8 or 32 bits that does not have k along its rows, which is transposed. A C with other
+    rows is copied from a workspace by a last kernel if C has a whole tile; else threads store it.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
     results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`).
