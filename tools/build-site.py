@@ -31,11 +31,14 @@ def build(out: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         pages = Path(folder) / "docs"
         shutil.copytree(ROOT / "docs", pages)  # what Sphinx generates stays out of the tree
-        changes = (ROOT / "CHANGELOG.md").read_text()
-        (pages / "changelog.md").write_text(changes.replace("](docs/", "](").replace("](bench/", "](../bench/"))
+        beside = ("python", "test", "bench", "runtime")
+        changes = (ROOT / "CHANGELOG.md").read_text().replace("](docs/", "](")
+        for link in beside:
+            changes = changes.replace(f"]({link}/", f"](../{link}/")
+        (pages / "changelog.md").write_text(changes)
         release = (pages / "release.md").read_text()
         (pages / "release.md").write_text(release.replace("](../CHANGELOG.md)", "](changelog.md)"))
-        for link in ("python", "test", "bench", "runtime"):
+        for link in beside:
             (Path(folder) / link).symlink_to(ROOT / link)
         command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-j", "auto"]
         done = subprocess.run([*command, str(pages), str(out)])
