@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ..compiler import Function
     from ..compiler.pipeline import Lowering
 
-__all__ = ["add", "existing_file", "mlir_module", "program_file", "python_names", "python_program", "python_value"]
+__all__ = [
+    "add", "building", "existing_file", "mlir_module", "program_file", "python_names", "python_program", "python_value",
+]  # fmt: skip
 
 IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 BINARIES = ("ptx", "cubin", "sass")
@@ -105,6 +107,18 @@ def _told_by(path: Path, what: str = "") -> Iterator[None]:
         raise TilewrightError(f"{place}: {type(error).__name__}: {error}") from None
 
 
+@contextmanager
+def building(path: Path) -> Iterator[None]:
+    """In the `with` block the program of a file is built, after its own code has run. Errors name the file."""
+    from ..messages.location import Source, at_source
+
+    try:
+        with at_source(Source(str(path), 0)):
+            yield
+    except (TypeError, ValueError) as error:
+        raise TilewrightError(str(error) if str(error).startswith(f"{path}:") else f"{path}: {error}") from None
+
+
 def mlir_module(path: Path) -> Any:
     """The module of an .mlir file; its diagnostics name the file's lines."""
     from mlir import ir
@@ -136,7 +150,6 @@ def _output(program: Lowering | Function, stage: str, *, locations: bool) -> str
 def _run(options: argparse.Namespace) -> int:
     from ..compiler import build
     from ..compiler.entry_points import take_up
-    from ..messages.location import Source, at_source
 
     path = existing_file(options)
     if path.suffix == ".onnx":
@@ -153,14 +166,10 @@ def _run(options: argparse.Namespace) -> int:
         program, args, name = python_program(path, python_names(path), options)
     else:
         program, args, name = mlir_module(path), None, options.name
-    try:
+    with building(path):
         # A stage of the IR is made without what comes after it: a program that breaks further down shows up to there.
         make = take_up if options.emit in IR_STAGES else build
-        with at_source(Source(str(path), 0)):
-            made = make(program, args, target, name, start=start)
-        text = _output(made, options.emit, locations=options.locations)
-    except (TypeError, ValueError) as error:
-        raise TilewrightError(str(error) if str(error).startswith(f"{path}:") else f"{path}: {error}") from None
+        text = _output(make(program, args, target, name, start=start), options.emit, locations=options.locations)
     _write(text, options)
     return 0
 

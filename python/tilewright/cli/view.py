@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
-from .compile import existing_file, mlir_module, program_file, python_names, python_program
+from .compile import building, existing_file, mlir_module, program_file, python_names, python_program
 
 __all__ = ["add"]
 
@@ -39,16 +39,15 @@ def _run(options: argparse.Namespace) -> int:
     if path.suffix == ".onnx":
         return _run_model(path, options)
     functions: list[Any] = []
-    try:
-        for program, args, name in _programs(path, options):
+    programs = _programs(path, options)
+    with building(path):
+        for program, args, name in programs:
             functions.append(build(program, args, options.target, name, start=options.start))
         if not options.json:
             view(functions, options.output)
             _tell(options, find_disassembler())
             return 0
         text = json.dumps(view_data(functions))
-    except (TypeError, ValueError) as error:
-        raise TilewrightError(f"{path}: {error}") from None
     return _write(text, options)
 
 

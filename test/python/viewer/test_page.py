@@ -91,6 +91,10 @@ def test_command_writes_a_page_and_data(tmp_path: Path) -> None:
             [str(EXAMPLE), "--program=mmult(64, 64, 64)", "-o", "/nowhere/page.html"],
             "/nowhere/page.html: No such file or directory",
         ),
+        (
+            [str(EXAMPLE), "--program=(1, [2])", "--json"],
+            f"{EXAMPLE}: expected a schedule, or the tensors to compute, got 1",
+        ),
     ],
 )
 def test_command_says_what_is_wrong(arguments: list[str], said: str) -> None:
