@@ -19,7 +19,7 @@ from ..messages.location import Source, user_source
 from .arguments import Arg, ArgumentList, Group
 from .check_arguments import check_arguments
 from .emit_body import BodyEmitter
-from .emit_numbers import known_attrs, stride_attrs, stride_names
+from .emit_numbers import groups_attr, known_attrs, number_attrs, stride_attrs, stride_names
 from .emit_statements import StatementEmitter, buffer_type
 from .emit_types import constant_attr, dtype_attr, file_location, mlir_type, named_location
 from .expr import Expr, Var
@@ -213,47 +213,14 @@ class _Function:
             attrs["te.align"] = ir.IntegerAttr.get(i64, self._list.alignments[position])
         if position in self._list.pointers:
             attrs["te.pointer"] = ir.UnitAttr.get()
-        groups = []
-        for group in self._groups.get(position, ()):
-            entry: dict[str, ir.Attribute] = {
-                "name": ir.StringAttr.get(group.name),
-                "count": ir.IntegerAttr.get(i64, group.count),
-            }
-            if group.fields:
-                entry["fields"] = ir.ArrayAttr.get([ir.StringAttr.get(each) for each in group.fields])
-            if group.is_shape:
-                entry["shape"] = ir.UnitAttr.get()
-            groups.append(ir.DictAttr.get(entry))
-        if groups:
-            attrs["te.groups"] = ir.ArrayAttr.get(groups)
-        return attrs
-
-    def _number_attrs(self, var: Var) -> dict[str, ir.Attribute]:
-        name = ir.StringAttr.get(self._symbol_names[var])
-        attrs: dict[str, ir.Attribute] = {"te.name": name, "te.dtype": dtype_attr(var.dtype)}
-        if var in self._flags:
-            attrs["te.given"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._flags[var])
-        if var.is_index:
-            attrs["te.symbols"] = ir.ArrayAttr.get([name])
-            if var.divisible_by > 1:
-                attrs["te.divisible_by"] = ir.DenseI64ArrayAttr.get([var.divisible_by])
-            if var.minimum > 0 or var.is_size or var in self._sizes:
-                attrs["te.minimum"] = ir.DenseI64ArrayAttr.get([var.minimum])
-            if var.maximum is not None:
-                attrs["te.maximum"] = ir.DenseI64ArrayAttr.get([var.maximum])
-        if var.default is not None:
-            i64 = ir.IntegerType.get_signless(64)
-            is_float = isinstance(var.default, float)
-            # An integer's 64 bits: those of a large one of uint64 are a negative number's.
-            signed = 0 if is_float else (int(var.default) + (1 << 63)) % (1 << 64) - (1 << 63)
-            attrs["te.default"] = (
-                ir.FloatAttr.get(ir.F64Type.get(), var.default) if is_float else ir.IntegerAttr.get(i64, signed)
-            )
+        if position in self._groups:
+            attrs["te.groups"] = groups_attr(self._groups[position])
         return attrs
 
     def _arg_attrs(self, arg: Arg) -> dict[str, ir.Attribute]:
         if isinstance(arg, Var):
-            return self._number_attrs(arg)
+            is_size = arg in self._sizes
+            return number_attrs(arg, self._symbol_names[arg], given=self._flags.get(arg), is_size=is_size)
         attrs: dict[str, ir.Attribute] = {
             "te.name": ir.StringAttr.get(self._tensor_name(arg)),
             "te.dtype": dtype_attr(arg.dtype),

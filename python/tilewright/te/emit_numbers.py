@@ -1,4 +1,4 @@
-"""What is known of extents and strides, as attributes of arguments."""
+"""What is known of numbers, extents, strides and groups, as attributes of arguments."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mlir import ir
 
+from .arguments import Group
+from .emit_types import dtype_attr
 from .expr import Expr, Var
 from .program import unique_name
 from .strides import Strides
 
-__all__ = ["known_attrs", "stride_attrs", "stride_names"]
+__all__ = ["groups_attr", "known_attrs", "number_attrs", "stride_attrs", "stride_names"]
 
 _NO_MAXIMUM = (1 << 63) - 1  # in te.maximum, of an extent that has none
 
@@ -50,4 +52,45 @@ def stride_attrs(tensor: str, strides: Strides, names: Mapping[Var, str]) -> dic
         ]
         attrs["te.stride_symbols"] = ir.ArrayAttr.get([ir.StringAttr.get(symbol) for symbol in symbols])
         attrs.update(known_attrs("te.stride_", strides))
+    return attrs
+
+
+def groups_attr(groups: Iterable[Group]) -> ir.Attribute:
+    """What a call gives as one, the outermost group first."""
+    entries: list[ir.Attribute] = []
+    for group in groups:
+        entry: dict[str, ir.Attribute] = {
+            "name": ir.StringAttr.get(group.name),
+            "count": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), group.count),
+        }
+        if group.fields:
+            entry["fields"] = ir.ArrayAttr.get([ir.StringAttr.get(each) for each in group.fields])
+        if group.is_shape:
+            entry["shape"] = ir.UnitAttr.get()
+        entries.append(ir.DictAttr.get(entry))
+    return ir.ArrayAttr.get(entries)
+
+
+def number_attrs(var: Var, name: str, *, given: int | None, is_size: bool) -> dict[str, ir.Attribute]:
+    """Those of a number that each call gives; `given` is the position of the tensor whose presence it says."""
+    named = ir.StringAttr.get(name)
+    i64 = ir.IntegerType.get_signless(64)
+    attrs: dict[str, ir.Attribute] = {"te.name": named, "te.dtype": dtype_attr(var.dtype)}
+    if given is not None:
+        attrs["te.given"] = ir.IntegerAttr.get(i64, given)
+    if var.is_index:
+        attrs["te.symbols"] = ir.ArrayAttr.get([named])
+        if var.divisible_by > 1:
+            attrs["te.divisible_by"] = ir.DenseI64ArrayAttr.get([var.divisible_by])
+        if var.minimum > 0 or var.is_size or is_size:
+            attrs["te.minimum"] = ir.DenseI64ArrayAttr.get([var.minimum])
+        if var.maximum is not None:
+            attrs["te.maximum"] = ir.DenseI64ArrayAttr.get([var.maximum])
+    if var.default is not None:
+        is_float = isinstance(var.default, float)
+        # An integer's 64 bits: those of a large one of uint64 are a negative number's.
+        signed = 0 if is_float else (int(var.default) + (1 << 63)) % (1 << 64) - (1 << 63)
+        attrs["te.default"] = (
+            ir.FloatAttr.get(ir.F64Type.get(), var.default) if is_float else ir.IntegerAttr.get(i64, signed)
+        )
     return attrs
