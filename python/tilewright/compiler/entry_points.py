@@ -210,41 +210,43 @@ def build(
     Parameters
     ----------
     program
-        A schedule, or a module or IR text: what `Function.ir(stage)` or `tilewright-opt` printed, edited or not.
+        A schedule, an MLIR module, or IR text. The text may be the edited output of `Function.ir(stage)` or
+        `tilewright-opt`.
     args
-        With a schedule, the tensors in the order in which the function takes their arrays, outputs included, and the
-        `te.var`s that are numbers. A tuple, a NamedTuple or a dataclass of such, or a `te.shape`, is one argument. One
-        that is not row-major is a `te.strided`.
+        Only with a schedule: the function's parameters in order. They are all input and output tensors, and each
+        `te.var` that a call passes as a number. A tuple, a NamedTuple, a dataclass or a `te.shape` of these is one
+        parameter. A tensor that is not row-major is a `te.strided`.
     target
-        "cuda", "sim", "cpu" or a `Target`; where it is left out that of the ``with`` block around, else "cuda".
+        "cuda", "sim", "cpu" or a `Target`. The default is the target of the ``with`` block around the call, or else
+        "cuda".
     name
-        The function's name, "main" where it is left out. Of a module or text, the function to compile.
+        The function's name; the default is "main". With a module or text, the name of the function to compile.
     after
-        Passes of one's own by the stage that they follow: a C++ pass by its flag (`"canonicalize"`), a function that
-        takes the module and changes it or returns another, or a list of these.
+        Your own passes: a dictionary from a stage to what runs after it. That is the flag of a C++ pass
+        (`"canonicalize"`), a Python function that changes the module or returns another one, or a list of these.
     start
-        The stage that a module or text is at; "te" where it is left out.
+        The stage of the given module or text; the default is "te".
     target_host
-        The target of the host function, as scripts for TVM give it: this machine, "cpu" or "llvm".
+        The target of the host function, for scripts written for TVM: "cpu" or "llvm", which mean this machine.
     cache
-        Where compiled kernels of target cuda are kept for the next build, of any process: a `tw.Cache` or its folder;
-        False for nowhere. Where it is left out, the environment says: see `tw.cache.default`. With passes that are
-        Python functions in `after` nothing is kept, for nobody knows what they do.
+        The cache of compiled CUDA kernels, which later builds in any process use: a `tw.Cache`, its folder, or False
+        for no cache. The default is `tw.cache.default()`, which reads the environment. If `after` has Python functions,
+        no cache is used, because their effect on the kernel is unknown.
     host
-        "managed" for a function that takes arrays of this machine's for target cuda too, also as a function of tvm-ffi
-        and in a library: it copies them to the thread's current GPU and back, and waits for the results. The other
-        targets' functions take such arrays anyway.
+        "managed" makes a function for target cuda take arrays in host memory. It copies them to the thread's current
+        GPU and back, and waits for the results. This also holds for its tvm-ffi function and in an exported library.
+        Functions for the other targets take arrays in host memory anyway.
     binds
-        By tensors, the buffers of `decl_buffer` that scripts for TVM give them: these say what strides they have.
+        For scripts written for TVM: a dictionary from a tensor to its buffer of `decl_buffer`, which has its strides.
 
     Raises
     ------
     ScheduleError
-        Where the schedule cannot be applied, or asks for more than the target has.
+        The schedule cannot be applied, or it needs more than the target has.
     CompileError
-        Where the program does not compile, or a pass of the user's leaves invalid IR.
+        The program does not compile, or one of your passes leaves invalid IR.
     ValueError, TypeError
-        For wrong arguments.
+        An argument is wrong.
 
     >>> mmult = tw.build(s, [A, B, C], target="sim", name="mmult")      # doctest: +SKIP
     >>> mmult(a, b, c)                                                  # doctest: +SKIP

@@ -54,8 +54,8 @@ def auto_schedule(
 ) -> Schedule:
     """A schedule for the program that computes `outputs`, made by rules, without measuring.
 
-    It is an ordinary `Schedule`: it prints, it can be changed and built. ``s.explain()`` says which rule made what, and
-    ``s.plan`` is the same as data. The same program and target give the same schedule.
+    The result is an ordinary `Schedule`, which you can print, change and build. ``s.explain()`` says which rule chose
+    what, and ``s.plan`` is the same as data. The same program and target always give the same schedule.
 
     Parameters
     ----------
@@ -63,28 +63,27 @@ def auto_schedule(
         Tensors of `te.compute`, `te.scan` or `te.extern`, or their operations, of any shape and type. Extents may be
         symbolic.
     target
-        What it is for: tiles, threads and instructions are those of the target's device. By default as `tw.build` has
-        it.
+        The target; its device decides the tiles, threads and instructions. The default is that of `tw.build`.
     settings
-        Values in the place of those that the rules choose, by the name of a stage: ``{"C": {"threads": 128}}``. The
-        plan has the names and the values that are allowed. ``"rule"`` takes another of the rules that are for a stage.
+        Values that replace those of the rules, by the name of a stage: ``{"C": {"threads": 128}}``. The plan lists the
+        names and the allowed values. The setting ``"rule"`` selects another rule that applies to the stage.
     rules
-        Rules of your own (`tilewright.rules.Rule`), which are asked before those that there are.
+        Your own rules (`tilewright.rules.Rule`), which are tried before the built-in ones.
     database
-        A file of `tw.tune`. Where it has records of this program on this device, the settings of the fastest are taken
-        in the place of those that the rules choose; `settings` are above both. `tw.tune` finds a program again by its
-        outputs alone: arguments in another order than inputs, then outputs, are another program.
+        A file that `tw.tune` wrote. If it has records of this program on this device, the settings of the fastest one
+        replace those of the rules. `settings` takes precedence over both. Only programs that were tuned with their
+        arguments in the default order, inputs and then outputs, are found.
     sizes
-        The values of symbolic extents at which the program was tuned, as `tw.tune` has them.
+        The values of the symbolic extents for which the program was tuned, as for `tw.tune`.
 
     Raises
     ------
     TypeError
-        For something that is no output.
+        Something among the outputs is not an output.
     ValueError
-        For a setting that the plan does not have, a database that does not exist, and sizes without one.
+        The plan has no such setting, the database does not exist, or sizes are given without a database.
     JournalError
-        For a database that cannot be read.
+        The database cannot be read.
 
     >>> import tilewright as tw
     >>> from tilewright import te

@@ -51,48 +51,49 @@ def tune(
     """Searches for a fast schedule by measuring, beginning with the one that `tw.auto_schedule` makes.
 
     Each candidate is compiled, checked against the program in double precision, and timed beside the best one so far.
-    This happens in a process that may hang or crash. Each trial is a record in the database, so a run that was killed
-    continues where it was. The result is never slower than the first schedule.
+    A separate process does this, so a candidate that hangs or crashes ends only its own trial. Each trial is a record
+    in the database, so a run that was killed continues where it stopped. The result is never slower than the first
+    schedule.
 
     Parameters
     ----------
     program
-        The outputs of a te program: what the rules of `tw.auto_schedule` could have chosen is searched. Or a space of
-        your own, such as `Knobs`, whose schedules are all of one program.
+        The outputs of a te program, to search what the rules of `tw.auto_schedule` can choose. Or your own space, such
+        as `Knobs`, whose schedules are all of one program.
     target
         "cuda" or "cpu", or a `Target`.
     trials
-        How many records there shall be of the program, those of earlier runs into the same database included.
+        The number of trials in all. Trials of earlier runs with the same database count too.
     database
-        A file for the records, made where there is none. Without it they are lost with the result.
+        The file of the records, which is created if it does not exist. Without a file the records are not kept.
     args
-        The order of the program's arguments; without it the inputs, then the outputs. A space brings its own.
+        The program's arguments in order. The default is the inputs, then the outputs. A space has its own arguments.
     sizes
-        The values of symbolic extents at which the program is measured, by name; those with a `max=` have that.
+        The values of symbolic extents for the measurements, by name. The default for an extent with `max=` is that.
     device
         The GPU's number.
     policy
         How candidates are measured.
     executor
         What runs the trials: any `concurrent.futures.Executor`, such as that of a Dask or Ray cluster whose workers
-        have this package. Without it threads of this process, each with a process of its own for the trials.
+        have this package. The default is threads of this process, each with a separate process for its trials.
     workers
-        How many trials run at once; one for target cpu unless it is given.
+        How many trials run at the same time. The default for target cpu is one.
     seconds
-        No trial begins after so many seconds.
+        No trial starts after this many seconds.
     seed
-        Of the inputs and of the search.
+        The seed of the random inputs and of the search.
     progress
-        Called with a line of text after each trial. Without it the line goes to the terminal, where there is one.
+        A function that is called with a line of text after each trial. By default a terminal shows the line.
 
     Raises
     ------
     TilewrightError
-        Where there is no device to measure on, the first schedule does not run or is wrong, or workers vanish.
+        There is no device to measure on, the first schedule fails or gives a wrong result, or workers disappear.
     JournalError
-        Where another process is tuning into the database.
+        Another process is writing to the database.
     TypeError, ValueError
-        For arguments that do not fit.
+        An argument is wrong.
 
     >>> import tilewright as tw
     >>> from tilewright import te
