@@ -17,8 +17,8 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from ..graph import Model, compile_graph
+from .failures import NeedsInput
 from .importer import import_onnx
-from .scope import NeedsInput
 
 __all__ = ["TilewrightBackend", "TilewrightRep", "prepare", "run_model", "run_node", "supports_device"]
 

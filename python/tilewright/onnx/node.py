@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import onnx
+from onnx import numpy_helper
 
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
@@ -13,7 +15,7 @@ from ..graph import GraphBuilder, TensorType, Value
 if TYPE_CHECKING:
     from .scope import Scope
 
-__all__ = ["CONVERTERS", "Converter", "Node", "converter", "refused"]
+__all__ = ["CONVERTERS", "Converter", "Node", "constant_of", "converter", "refused", "without_inputs"]
 
 Results = Value | Sequence[Value] | None
 Converter = Callable[["Node"], Any]
@@ -158,3 +160,30 @@ def numpy_dtype(name: str) -> np.dtype:
     import ml_dtypes
 
     return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)
+
+
+def constant_of(node: Node) -> np.ndarray:
+    """The value of a Constant."""
+    for name, value in node.attributes.items():
+        if name == "value":
+            return numpy_helper.to_array(value)
+        if name in ("value_float", "value_floats"):
+            return np.asarray(value, np.float32)
+        if name in ("value_int", "value_ints"):
+            return np.asarray(value, np.int64)
+    raise node.error(f"expected a constant of numbers, got {', '.join(node.attributes) or 'nothing'}")
+
+
+def without_inputs(nodes: Sequence[Any], absent: set[str]) -> list[Any]:
+    """Nodes with the inputs that a call leaves out left out."""
+    result = []
+    for node in nodes:
+        if any(name in absent for name in node.input):
+            copy = onnx.NodeProto()
+            copy.CopyFrom(node)
+            for position, name in enumerate(copy.input):
+                if name in absent:
+                    copy.input[position] = ""
+            node = copy
+        result.append(node)
+    return result

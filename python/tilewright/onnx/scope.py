@@ -7,29 +7,15 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from ..errors import CompileError, TilewrightError
 from ..graph import GraphBuilder, TensorType, Value
 from . import control, sequences, symbolic
+from .failures import AlreadyFailed, NeedsInput
 from .narrow import MOVES, NARROW, Narrow
-from .node import CONVERTERS, Node, refused
+from .node import CONVERTERS, Node, constant_of, refused, without_inputs
 
-__all__ = ["NeedsInput", "Scope"]
-
-
-class NeedsInput(CompileError):
-    """The values of inputs of the model decide shapes, and are not known."""
-
-    names: tuple[str, ...]
-
-    def __init__(self, label: str, names: Sequence[str]) -> None:
-        told = ", ".join(map(repr, names))
-        super().__init__(
-            f"{label}: expected the value of input {told}, which decides shapes, among constants=, got none",
-            stage="graph",
-        )
-        self.names = tuple(names)
+__all__ = ["Scope"]
 
 
 class Scope:
@@ -90,7 +76,7 @@ class Scope:
         """The sequence of tensors that a name stands for, None where it stands for a tensor."""
         scope, own = self._owner(name)
         if own in scope._failed:
-            raise _AlreadyFailed
+            raise AlreadyFailed
         return scope._sequences.get(own)
 
     def link(self, name: str, other: Scope, outer: str) -> None:
@@ -112,7 +98,7 @@ class Scope:
         before = len(self.errors)
         self.run(graph.node)
         if len(self.errors) > before:
-            raise _AlreadyFailed
+            raise AlreadyFailed
 
     def _links(self) -> dict[str, tuple[Scope, str]]:
         if not hasattr(self, "_linked"):
@@ -141,7 +127,7 @@ class Scope:
 
     def _tensor(self, name: str) -> Value:
         if name in self._failed:
-            raise _AlreadyFailed
+            raise AlreadyFailed
         if name in self._sequences:
             raise CompileError(f"expected a tensor, got sequence {name!r}", stage="graph")
         if name not in self._tensors:
@@ -193,7 +179,7 @@ class Scope:
 
     def _host(self, name: str) -> np.ndarray:
         if name in self._failed:
-            raise _AlreadyFailed
+            raise AlreadyFailed
         if name in self._hosts:
             return self._hosts[name]
         known = self._inputs.get(name)
@@ -283,7 +269,7 @@ class Scope:
                 self._convert(node)
             except NeedsInput:
                 raise
-            except _AlreadyFailed:
+            except AlreadyFailed:
                 self._failed.update(out for out in proto.output if out)
             except TilewrightError as error:
                 text = str(error)
@@ -392,40 +378,9 @@ class Scope:
         # In a function's body an attribute may be that of the call around it.
         values |= {name: onnx.helper.make_attribute(name, value) for name, value in node.attributes.items()}
         absent = {formal for formal, actual in zip(function.input, [*node.proto.input, *[""] * 99]) if not actual}
-        inner.run(_without(function.node, absent), values)
+        inner.run(without_inputs(function.node, absent), values)
         if len(self.errors) > before:
-            raise _AlreadyFailed
+            raise AlreadyFailed
         for formal, actual in zip(function.output, node.proto.output):
             if actual:
                 self.link(actual, inner, formal)
-
-
-def _without(nodes: Sequence[Any], absent: set[str]) -> list[Any]:
-    """Nodes with the inputs that a call leaves out left out."""
-    result = []
-    for node in nodes:
-        if any(name in absent for name in node.input):
-            copy = onnx.NodeProto()
-            copy.CopyFrom(node)
-            for position, name in enumerate(copy.input):
-                if name in absent:
-                    copy.input[position] = ""
-            node = copy
-        result.append(node)
-    return result
-
-
-class _AlreadyFailed(TilewrightError):
-    """What a node needs was told to be wrong."""
-
-
-def constant_of(node: Node) -> np.ndarray:
-    """The value of a Constant."""
-    for name, value in node.attributes.items():
-        if name == "value":
-            return numpy_helper.to_array(value)
-        if name in ("value_float", "value_floats"):
-            return np.asarray(value, np.float32)
-        if name in ("value_int", "value_ints"):
-            return np.asarray(value, np.int64)
-    raise node.error(f"expected a constant of numbers, got {', '.join(node.attributes) or 'nothing'}")
