@@ -10,6 +10,7 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -61,6 +62,17 @@ struct ModuleToHostObject : LLVM::ModuleToObject {
   }
 };
 
+/// Whether LLVM has a processor of this name. It would take another's instructions without an error.
+bool knowsProcessor(StringRef tripleName, StringRef chip) {
+  llvm::Triple triple(tripleName);
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (chip.empty() || !target) // of an unknown target the emission tells
+    return true;
+  std::unique_ptr<llvm::MCSubtargetInfo> none(target->createMCSubtargetInfo(triple, "", ""));
+  return none->isCPUStringValid(chip);
+}
+
 struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
   using EmitHostObjectBase::EmitHostObjectBase;
 
@@ -84,6 +96,11 @@ struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
         features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
     }
     std::string triple = llvm::sys::getDefaultTargetTriple();
+    if (!knowsProcessor(triple, chip)) {
+      getOperation()->emitError("mcpu: expected a processor that LLVM knows for ")
+          << llvm::Triple(triple).getArchName() << ", got '" << chip << "'";
+      return signalPassFailure();
+    }
     std::optional<SmallVector<char, 0>> object;
     std::string message;
     auto emit = [&] { object = ModuleToHostObject(*getOperation(), triple, chip, features, optLevel).run(); };

@@ -167,6 +167,13 @@ def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
     assert refused("cache", "--dir", str(file)) == f"tilewright cache: --dir: expected a folder, got the file {file}\n"
 
 
+def test_bisect_of_a_later_stages_ir(tmp_path: Path) -> None:
+    example, file = str(ROOT / "python" / "examples" / "02_tiled_gemm.py"), str(tmp_path / "given.mlir")
+    run("compile", example, "--program", "mmult(64, 64, 64)", "--emit=gpu", "--target=sim", "-o", file)
+    text = "expected IR of stage te, got IR of a later stage: it has a gpu.module"
+    assert refused("bisect", file) == f"tilewright bisect: {file}: {text}\n"
+
+
 def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
     example, out = str(ROOT / "python" / "examples" / "02_tiled_gemm.py"), tmp_path / "no" / "out"
     told = refused("compile", example, "--program", "mmult(64, 64, 64)", "--emit=te", "-o", str(out))

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir import ir
-from mlir.passmanager import PassManager
 
 from ..errors import TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..ir.running import run_manager
+from ..ir.passes import run_passes
 from ..messages.printable import in_c_comment
 from ..messages.progress import progress
 from ..native.callable import CallableBase
@@ -48,8 +47,8 @@ def object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
     """The object file of a module: for the first of `mcpu`, with versions for the others."""
     versions = f"multiversion-host-functions{{levels={','.join(mcpu[1:])}}}," if mcpu[1:] else ""
     emit = f"emit-host-object{{mcpu={mcpu[0]} opt-level={level}}}"
+    run_passes(module, f"builtin.module({versions}{emit})", "emitting the object file of host functions", "host")
     with module.context:
-        run_manager(PassManager.parse(f"builtin.module({versions}{emit})"), module.operation)
         return ir.StringAttr(module.operation.attributes["tilewright.object"]).value_bytes
 
 

@@ -107,6 +107,8 @@ def take_up(
         if args is not None:
             raise TypeError("expected no args beside a module or IR text: its function has them")
         module = _parse(program, name or "the text", start) if isinstance(program, str) else program
+        if start not in ("gpu", "nvvm") and any(op.operation.name == "gpu.module" for op in module.body):
+            raise ValueError(f"expected IR of stage {start}, got IR of a later stage: it has a gpu.module")
         name = checked_name(_program_name(module, name))
         lowering = Lowering(name, target, start, hooks_of(after, target))
     else:

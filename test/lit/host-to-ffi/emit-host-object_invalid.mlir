@@ -1,4 +1,6 @@
 // RUN: not tilewright-opt %s --split-input-file --emit-host-object 2>&1 | FileCheck %s
+// RUN: not tilewright-opt %s --split-input-file --emit-host-object=mcpu=foo 2>&1 | FileCheck %s --check-prefix=MCPU
+// MCPU: error: mcpu: expected a processor that LLVM knows for {{.+}}, got 'foo'
 
 // Inline assembly for which LLVM's back end for x86 ends the process elsewhere. What it is about differs.
 // CHECK: error: LLVM's back end gave up

@@ -411,3 +411,5 @@ def test_what_cannot_be_exported(functions, tmp_path: Path) -> None:
         with pytest.raises(ValueError) as caught:
             tw.export_object(functions[0], tmp_path / "a.o", mcpu=given)
         assert str(caught.value) == message
+    with pytest.raises(tw.CompileError, match="mcpu: expected a processor that LLVM knows for .*, got 'foo'"):
+        tw.export_object(functions[0], tmp_path / "a.o", mcpu="foo")
