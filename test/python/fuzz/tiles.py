@@ -121,7 +121,8 @@ class Tile:
             for place in places:
                 place[d] = place[d] - Linear.number(min(first))
             shape.append(max(last) - min(first) + 1)
-        kept = [d for d, extent in enumerate(shape) if not self.drops or extent > 1] or [0]
+        kept = [d for d, extent in enumerate(shape) if not self.drops or extent > 1]
+        kept = kept or list(range(len(shape)))[:1]  # a scalar has none
         made.shape = tuple(shape[d] for d in kept)
         made.places = {id(read): [place[d] for d in kept] for read, place in zip(reads, places)}
         return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fuzz.language import LARGEST
+from fuzz.language import LARGEST, holds
 from fuzz.program import at_of, axes_of, bounded
 
 if TYPE_CHECKING:
@@ -89,4 +89,6 @@ def integers(p: Program) -> bool:
         f"shifted_right({at}, {shift})", f"shifted_left({at}, {min(shift, 2)})", f"bits_and(shifted_right({at}, {shift}), 1)",
         *([f"bits_not({at})", f"absolute(truncmod({at}, {divisor}))"] if is_signed else []),
     ])  # fmt: skip
-    return p.compute(x.shape, body, [x])
+    # What a division makes small again is to be exact before.
+    before = 2 * x.exact + 1 if "* 2 + 1" in body else x.exact + 1 if f"{at} + 1" in body else x.exact
+    return holds(before, x.dtype) and p.compute(x.shape, body, [x])
