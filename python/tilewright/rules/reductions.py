@@ -83,6 +83,9 @@ class Reductions:
             blocks = -(-rows // of_block)
             wanted = context.threads // (blocks * of_block)
             threads = power_of_two(max(1, min(wanted, columns // 4)), 1024 // max(32, of_block))
+            if threads == 1:
+                # An SM has at most 32 blocks, which are half of its warps where each is one.
+                of_block = power_of_two(max(of_block, rows // 64), 128)
         why = f"{rows} results of {columns} elements each, " + (
             "whose elements lie together" if shape.is_along_rows else "which lie together themselves"
         )

@@ -115,3 +115,10 @@ def test_convolutions_by_steps_of_several_axes(
         size = _convolved(np.abs(x), np.abs(w), stride, padding)
         rounding = 2.0**-11 * np.abs(exact) if dtype == "float16" else 0.0
         testing.assert_within(np.asarray(y), exact, w[0].size * 2.0**-24 * size + rounding + 1e-6)
+
+
+def test_a_multiprocessor_has_all_warps_of_reductions_of_a_thread() -> None:
+    """Windows of a channel: blocks of one warp each would be half of the warps that an SM may have."""
+    x, w = ops.Operand((2, 176, 81, 81), "bfloat16"), ops.Operand((176, 1, 3, 3), "bfloat16")
+    (kernel,) = ops.conv.function(x, w, target=CUDA, padding=1, groups=176).report().kernels
+    assert kernel.occupancy is not None and kernel.occupancy.warps == kernel.occupancy.most == 64
