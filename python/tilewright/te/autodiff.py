@@ -46,7 +46,7 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     Raises
     ------
     TypeError
-        For what has no derivative here: a scan, `te.prod`, a reducer of one's own.
+        Something has no derivative here: a scan, `te.prod`, or your own reducer.
 
     >>> from tilewright import te
     >>> A, B = te.placeholder((8, 4), name="A"), te.placeholder((4, 6), name="B")

@@ -80,7 +80,7 @@ def extern(
     dtype
         The type of the results' elements, or a list of types; that of the inputs where it is one.
     in_buffers, out_buffers
-        Buffers of one's own for the tensors, of `decl_buffer`.
+        Your own buffers for the tensors, made by `decl_buffer`.
     tag, attrs
         Notes for the user's own use, kept on the operation.
 

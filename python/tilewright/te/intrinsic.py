@@ -107,7 +107,7 @@ def decl_tensor_intrin(
     name
         How it is called in the IR and in errors.
     binds
-        Buffers of one's own for tensors.
+        Your own buffers for tensors.
     default_buffer_params
         Accepted as in TVM: elements are accessed by indices, wherever they lie.
 
