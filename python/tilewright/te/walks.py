@@ -34,19 +34,24 @@ def run(first: Steps[T]) -> T:
     waiting: list[Steps[Any]] = [first]
     value: Any = None
     error: BaseException | None = None
-    while waiting:
-        try:
-            step = waiting[-1].send(value) if error is None else waiting[-1].throw(error)
-        except StopIteration as end:
-            waiting.pop()
-            value, error = end.value, None
-        except BaseException as raised:
-            # Whoever waits for it may have a `with` around.
-            waiting.pop()
-            value, error = None, raised
-        else:
-            waiting.append(step)
-            value, error = None, None
+    try:
+        while waiting:
+            try:
+                step = waiting[-1].send(value) if error is None else waiting[-1].throw(error)
+            except StopIteration as end:
+                waiting.pop()
+                value, error = end.value, None
+            except BaseException as raised:
+                # Whoever waits for it may have a `with` around.
+                waiting.pop()
+                value, error = None, raised
+            else:
+                waiting.append(step)
+                value, error = None, None
+    finally:
+        # Ctrl-C may come between two steps. The innermost `with` ends first then, too.
+        while waiting:
+            waiting.pop().close()
     if error is not None:
         raise error
     return value
