@@ -58,6 +58,7 @@ void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const Pipeli
   functions.addPass(createSplitAccumulations());
   functions.addPass(createDeferStores());
   functions.addPass(createPlaceTileBarriers());
+  functions.addPass(createGuardMasks());
   functions.addPass(createLaunchTileKernels());
 }
 

@@ -284,6 +284,30 @@ def PlaceTileBarriers : Pass<"place-tile-barriers", "mlir::func::FuncOp"> {
                            "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
 }
 
+def GuardMasks : Pass<"guard-masks", "mlir::func::FuncOp"> {
+  let summary = "Masks are computed only for the tiles that they cut";
+  let description = [{
+    A mask is a choice by comparisons of an element's place. Where they hold for all elements of a tile, which the tile's place
+    tells, the map is computed without them. A warpgroup decides this for its own rows. Equal masks of one fragment are
+    computed once.
+
+    ```mlir
+    %masked = tile.map %s : ... {       // keys 64 j + column up to query row
+      %sees = arith.cmpi sle, %key, %row : index
+      %f = arith.select %sees, %e, %away : f32
+    ```
+    becomes
+    ```mlir
+    %whole = arith.cmpi sge, %margin, %c0 : index  // of -64 j - 63
+    %masked = scf.if %whole -> (!tile.fragment<64x64xf32>) {
+      scf.yield %s : !tile.fragment<64x64xf32>
+    } else {
+      %cut = tile.map %s : ... {
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def LaunchTileKernels : Pass<"launch-tile-kernels", "mlir::func::FuncOp"> {
   let summary = "Kernels of tiles become launches";
   let description = [{

@@ -8,7 +8,7 @@
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
-#include "passes/loops-to-tile/LinearIndex.h"
+#include "passes/loops-to-tile/Masks.h"
 #include "passes/loops-to-tile/Numbers.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
@@ -43,15 +43,13 @@ public:
   void begin();
 
 private:
-  /// A compared number as a sum: of indices, and of numbers that are read from memory once for all iterations.
-  std::optional<LinearIndex> getSum(Value value);
+  /// A compared number that is read from memory, once for all iterations.
+  std::optional<LinearIndex> getLoaded(memref::LoadOp load);
   /// Such a number, read before the loop, as an index.
   Value readBefore(OpBuilder &builder, Value value);
   /// The value of a sum, before the loop.
   Value materialize(OpBuilder &builder, const LinearIndex &sum);
   bool isRead(Value value) const { return llvm::is_contained(read, value); }
-  /// The value where the condition of a mask does not hold, and the condition.
-  static std::optional<std::pair<Value, Value>> matchMask(Operation *op);
   /// For a condition in a map: a number that is at least 0 where it holds for some element of the tile. It falls with
   /// the iteration and grows with the tile's place, or the other way round.
   std::optional<LinearIndex> getReach(tile::MapOp map, Value condition, bool falls);
@@ -66,26 +64,7 @@ private:
   SmallVector<Value> read;
 };
 
-std::optional<LinearIndex> MaskedLoop::getSum(Value value) {
-  if (value.getType().isIndex())
-    return LinearIndex::get(value);
-  LinearIndex sum;
-  if (IntegerAttr number; matchPattern(value, m_Constant(&number))) {
-    sum.constant = number.getInt();
-    return sum;
-  }
-  Operation *op = value.getDefiningOp();
-  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op); cast && cast.getIn().getType().isIndex())
-    return LinearIndex::get(cast.getIn());
-  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op)) {
-    auto left = getSum(op->getOperand(0)), right = getSum(op->getOperand(1));
-    if (!left || !right)
-      return std::nullopt;
-    return left->plus(*right, isa<arith::AddIOp>(op) ? 1 : -1);
-  }
-  auto load = dyn_cast_or_null<memref::LoadOp>(op);
-  if (!load)
-    return std::nullopt;
+std::optional<LinearIndex> MaskedLoop::getLoaded(memref::LoadOp load) {
   // Nobody writes there, and the place is one that is known before the loop.
   bool isWritten = llvm::any_of(load.getMemRef().getUsers(), llvm::IsaPred<tile::StoreOp, memref::StoreOp>);
   auto isKnown = [&](Value index) { return !loop->isAncestor(index.getParentBlock()->getParentOp()); };
@@ -98,9 +77,10 @@ std::optional<LinearIndex> MaskedLoop::getSum(Value value) {
     return one.getMemRef() == load.getMemRef() && one.getIndices() == load.getIndices();
   });
   if (found == read.end()) {
-    read.push_back(value);
+    read.push_back(load);
     found = &read.back();
   }
+  LinearIndex sum;
   sum.terms[*found] = 1;
   return sum;
 }
@@ -118,28 +98,11 @@ Value MaskedLoop::materialize(OpBuilder &builder, const LinearIndex &sum) {
   return sum.materialize(builder, loop.getLoc(), mapping);
 }
 
-std::optional<std::pair<Value, Value>> MaskedLoop::matchMask(Operation *op) {
-  if (auto select = dyn_cast<arith::SelectOp>(op))
-    return std::pair(select.getFalseValue(), select.getCondition());
-  auto choice = dyn_cast<scf::IfOp>(op);
-  if (!choice || choice.getNumResults() != 1)
-    return std::nullopt;
-  return std::pair(choice.elseYield().getOperand(0), choice.getCondition());
-}
-
 std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition, bool falls) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare)
+  auto margin = getMargin(condition, [&](memref::LoadOp load) { return getLoaded(load); });
+  if (!margin)
     return std::nullopt;
-  auto left = getSum(compare.getLhs()), right = getSum(compare.getRhs());
-  using Predicate = arith::CmpIPredicate;
-  Predicate predicate = compare.getPredicate();
-  bool isLess = predicate == Predicate::slt || predicate == Predicate::sle;
-  if (!left || !right || (!isLess && predicate != Predicate::sgt && predicate != Predicate::sge))
-    return std::nullopt;
-  LinearIndex reach = isLess ? right->plus(*left, -1) : left->plus(*right, -1);
-  if (predicate == Predicate::slt || predicate == Predicate::sgt)
-    --reach.constant;
+  LinearIndex reach = *margin;
   // The element that it holds for first.
   Block &body = map.getBody().front();
   unsigned count = map.getFragments().size();

@@ -215,6 +215,24 @@ def test_tiles_that_are_masked_away_are_not_visited():
     assert not np.isnan(made[:, :64].astype("float32")).any()
 
 
+def test_masks_are_computed_only_for_tiles_that_they_cut():
+    s, args = attention_wgmma(1, 256, 512, 64, tile=(64, 64), causal=True)
+    text = tw.build(s, args, target="cuda -arch=sm_90a", name="attention").ir("gpu")
+    consumer = text[text.index('tile.role "consumer"') :]
+    loop = consumer[consumer.index("scf.for") :]
+    # The scores of the maximum, of the sum and of the values are masked once.
+    assert loop.count("scf.if") == 1 and loop.count("arith.cmpi sle") == 1
+    assert loop.index("} else {") < loop.index("arith.cmpi sle") < loop.index("tile.row_reduce max")
+
+
+@pytest.mark.parametrize("width", [64, 128])
+@pytest.mark.parametrize("options", [{}, {"blocks": 131}, {"tile": (128, 64)}], ids=str)
+def test_the_assembler_keeps_matmuls_of_masked_tiles_asynchronous(width, options):
+    s, args = attention_wgmma(8, 1024, 1024, width, causal=True, **options)
+    for kernel in tw.build(s, args, target="cuda -arch=sm_90a", name="attention").report().kernels:
+        assert not kernel.notes and not kernel.spills and not kernel.mismatches, str(kernel)
+
+
 def test_tiles_before_a_window_are_not_visited():
     Q, K, V = (te.placeholder((1, 256, 64), "float16", name=name) for name in "QKV")
     s, args = attention_of(Q, K, V, before=20, behind=0, tile=(64, 64))
