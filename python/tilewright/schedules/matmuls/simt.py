@@ -61,7 +61,7 @@ def sgemm(
         `split_k` is not positive.
 
     >>> import tilewright as tw
-    >>> func = tw.build(*sgemm(256, 256, 256), target="cuda -arch=sm_90a", name="sgemm")
+    >>> func = tw.build(*sgemm(256, 256, 256, tile=(128, 128)), target="cuda -arch=sm_90a", name="sgemm")
     >>> ".reqntid 16, 16, 1" in func.ptx
     True
     """
