@@ -20,16 +20,19 @@ static int64_t getOnlyAxis(AffineExpr expr, ValueRange indices, te::ComputeOp co
 
 static void addRead(te::ReadOp read, te::ComputeOp compute, OperandUse &use) {
   llvm::SmallBitVector isAlone(compute.getNumAxes());
-  bool isIdentity = read.getMap().getNumResults() == compute.getNumAxes();
+  auto from = cast<RankedTensorType>(read.getTensor().getType());
+  auto to = cast<RankedTensorType>(compute.getResult(0).getType());
+  bool isBroadcast = read.getMap().getNumResults() == compute.getNumAxes();
   for (auto [d, expr] : llvm::enumerate(read.getMap().getResults())) {
     int64_t axis = getOnlyAxis(expr, read.getIndices(), compute);
     if (axis >= 0)
       isAlone.set(axis);
-    isIdentity &= isa<AffineDimExpr>(expr) && axis == int64_t(d);
+    bool isSame = isa<AffineDimExpr>(expr) && axis == int64_t(d);
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    isBroadcast &= isSame || (from.getDimSize(d) == 1 && constant && constant.getValue() == 0);
   }
-  auto from = cast<RankedTensorType>(read.getTensor().getType());
-  auto to = cast<RankedTensorType>(compute.getResult(0).getType());
-  use.isElementwise &= isIdentity && from.getShape() == to.getShape();
+  use.isBroadcast &= isBroadcast;
+  use.isElementwise &= isBroadcast && from.getShape() == to.getShape();
   for (unsigned axis = 0; axis < compute.getNumAxes(); ++axis)
     use.isReadOnce &= isAlone.test(axis) || compute.getStaticExtents()[axis] == 1;
 }
@@ -52,7 +55,7 @@ std::optional<Definition> readDefinition(func::FuncOp function) {
       definition.reduces = true;
       definition.onlyMoves = false;
       for (OperandUse &use : definition.operands)
-        use = {/*isReadOnce=*/false, /*isElementwise=*/false};
+        use = {/*isReadOnce=*/false, /*isElementwise=*/false, /*isBroadcast=*/false};
     }
     auto compute = dyn_cast<te::ComputeOp>(op);
     if (!compute)
@@ -77,7 +80,7 @@ std::optional<Definition> readDefinition(func::FuncOp function) {
   // What reads through another stage of its own is not looked through.
   if (numStages > 1)
     for (OperandUse &use : definition.operands)
-      use.isElementwise = false;
+      use.isElementwise = use.isBroadcast = false;
   return definition;
 }
 

@@ -12,6 +12,8 @@ struct OperandUse {
   bool isReadOnce = true;
   /// Each element of the result reads the operand's element at the same place, and no other.
   bool isElementwise = true;
+  /// As `isElementwise`, but along dimensions of extent 1 of the operand all elements read the one that is there.
+  bool isBroadcast = true;
 };
 
 /// What an operator does, read off the function of te that defines it.

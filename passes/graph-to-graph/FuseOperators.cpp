@@ -18,6 +18,7 @@ namespace {
 struct Cluster {
   SmallVector<Operation *> operators;
   bool reduces = false, onlyMoves = true;
+  bool isFree = true; // elements are moved, or converted
 };
 
 class Fusion {
@@ -29,9 +30,14 @@ public:
 
 private:
   const Definition *getDefinition(Operation *op);
-  /// Why the cluster of `producer` cannot be in that of its only user; empty where it can.
-  std::string getObstacle(Operation *producer, Operation *user);
+  /// Why the cluster of `producer` cannot be in that of `last`, where all its users are; empty where it can.
+  std::string getObstacle(Operation *producer, Operation *last);
+  std::string getObstacleOfUser(Operation *producer, Operation *user, Operation *last, bool isOnly);
+  bool isReadElementwiseBehind(Operation *user, const Cluster &cluster);
+  bool isRowProgram(const Cluster &a, const Cluster &b);
+  void merge(Operation *producer, Operation *last);
   void join(Operation *user);
+  bool joinAll();
   std::string getEnd(Value result);
   void makeGroup(Cluster &cluster);
 
@@ -64,18 +70,85 @@ const Definition *Fusion::getDefinition(Operation *op) {
   return it->second ? &*it->second : nullptr;
 }
 
-std::string Fusion::getObstacle(Operation *producer, Operation *user) {
-  auto name = [](Operation *op) { return op->getName().stripDialect().str(); };
-  if (maxOperators > 0 && int64_t(clusters[producer].operators.size() + clusters[user].operators.size()) > maxOperators)
-    return "a group has " + std::to_string(maxOperators) + " operators at most";
+static std::string getShortName(Operation *op) { return op->getName().stripDialect().str(); }
+
+static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// The largest extent of rows that one program reduces several times.
+static constexpr int64_t kLongestRow = 16384;
+
+/// Whether `op` reduces the last dimensions, which stay with extent 1, of rows that are not too long.
+static bool isRowReduction(Operation *op) {
+  if (!isa<graph::ReduceSumOp, graph::ReduceProdOp, graph::ReduceMaxOp, graph::ReduceMinOp>(op) ||
+      !op->getAttrOfType<BoolAttr>("keepdims").getValue())
+    return false;
+  ArrayRef<int64_t> shape = getShape(op->getOperand(0));
+  SmallVector<int64_t> axes(op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef());
+  llvm::sort(axes);
+  int64_t elements = 1;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    int64_t d = shape.size() - axes.size() + i;
+    if (axis != d || ShapedType::isDynamic(shape[d]) || shape[d] > kLongestRow)
+      return false;
+    elements *= shape[d];
+    if (elements > kLongestRow)
+      return false;
+  }
+  return !axes.empty();
+}
+
+/// Whether all operators compute, of the same rows, either one number a row or elements at their own places.
+bool Fusion::isRowProgram(const Cluster &a, const Cluster &b) {
+  SmallVector<Operation *> operators(a.operators);
+  llvm::append_range(operators, b.operators);
+  auto first = llvm::find_if(operators, isRowReduction);
+  if (first == operators.end())
+    return false;
+  Type whole = (*first)->getOperand(0).getType(), row = (*first)->getResult(0).getType();
+  auto isOf = [](Value value, Type type) {
+    auto own = cast<RankedTensorType>(value.getType()), other = cast<RankedTensorType>(type);
+    return own.getShape() == other.getShape() && own.getEncoding() == other.getEncoding();
+  };
+  DenseSet<Operation *> members(operators.begin(), operators.end());
+  for (Operation *op : operators) {
+    const Definition *definition = getDefinition(op);
+    if (!definition || op->getNumResults() != 1)
+      return false;
+    if (definition->reduces) {
+      if (!isRowReduction(op) || !isOf(op->getOperand(0), whole) || !isOf(op->getResult(0), row))
+        return false;
+      continue;
+    }
+    bool isOfRows = isOf(op->getResult(0), row);
+    if (!isOfRows && !isOf(op->getResult(0), whole))
+      return false;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (!members.contains(operand.getDefiningOp()))
+        continue;
+      bool isRowOperand = isOf(operand, row);
+      if (isRowOperand ? !definition->operands[i].isBroadcast : isOfRows || !definition->operands[i].isElementwise)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// Whether what the cluster makes of the result of `user` is made element by element.
+bool Fusion::isReadElementwiseBehind(Operation *user, const Cluster &cluster) {
+  DenseSet<Operation *> behind{user};
+  for (Operation *op : cluster.operators)
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (behind.contains(operand.getDefiningOp())) {
+        if (!getDefinition(op)->operands[i].isElementwise)
+          return false;
+        behind.insert(op);
+      }
+  return true;
+}
+
+std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Operation *last, bool isOnly) {
   const Definition *reader = getDefinition(user);
-  if (!reader || !getDefinition(producer))
-    return "nothing is known of " + name(reader ? producer : user);
-  if (isa<graph::AttentionOp>(producer) || isa<graph::AttentionOp>(user))
-    return "attention is a group of its own";
-  if (producer->getNumResults() != 1)
-    return name(producer) + " has several results";
-  const Cluster &cluster = clusters[producer];
+  const Cluster &cluster = clusters[producer], &into = clusters[last];
   bool isReadOnce = true, isElementwise = true;
   unsigned numOperands = 0;
   for (auto [i, operand] : llvm::enumerate(user->getOperands())) {
@@ -86,21 +159,55 @@ std::string Fusion::getObstacle(Operation *producer, Operation *user) {
     isElementwise &= reader->operands[i].isElementwise;
   }
   if (!cluster.reduces) {
-    if (cluster.onlyMoves || (isReadOnce && numOperands == 1) || (isElementwise && !reader->reduces))
+    if (cluster.onlyMoves || (cluster.isFree && !reader->reduces) || (isOnly && isReadOnce && numOperands == 1) ||
+        (isElementwise && !reader->reduces))
       return "";
-    return name(user) + " reads its elements several times";
+    return getShortName(user) + " reads its elements several times";
   }
   if (reader->reduces)
-    return name(user) + " reduces, too";
-  if (clusters[user].reduces)
-    return name(user) + " is in the group of another reduction";
-  return isElementwise ? "" : name(user) + " reads it at other places";
+    return getShortName(user) + " reduces, too";
+  if (into.reduces)
+    return getShortName(user) + " is in the group of another reduction";
+  return isElementwise && isReadElementwiseBehind(user, into) ? "" : getShortName(user) + " reads it at other places";
+}
+
+std::string Fusion::getObstacle(Operation *producer, Operation *last) {
+  Cluster &from = clusters[producer], &into = clusters[last];
+  if (maxOperators > 0 && int64_t(from.operators.size() + into.operators.size()) > maxOperators)
+    return "a group has " + std::to_string(maxOperators) + " operators at most";
+  llvm::SmallSetVector<Operation *, 4> users(producer->getUsers().begin(), producer->getUsers().end());
+  for (Operation *user : users) {
+    bool isKnown = getDefinition(user);
+    if (!isKnown || !getDefinition(producer))
+      return "nothing is known of " + getShortName(isKnown ? producer : user);
+    if (isa<graph::AttentionOp>(producer) || isa<graph::AttentionOp>(user))
+      return "attention is a group of its own";
+    if (producer->getNumResults() != 1)
+      return getShortName(producer) + " has several results";
+  }
+  if (isRowProgram(from, into))
+    return "";
+  for (Operation *user : users)
+    if (std::string obstacle = getObstacleOfUser(producer, user, last, users.size() == 1); !obstacle.empty())
+      return obstacle;
+  return "";
+}
+
+void Fusion::merge(Operation *producer, Operation *last) {
+  Cluster joined = clusters[producer];
+  clusters.erase(producer);
+  Cluster &into = clusters[last];
+  into.operators.insert(into.operators.begin(), joined.operators.begin(), joined.operators.end());
+  llvm::sort(into.operators, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  into.reduces |= joined.reduces;
+  into.onlyMoves &= joined.onlyMoves;
+  into.isFree &= joined.isFree;
 }
 
 void Fusion::join(Operation *user) {
-  Cluster own{{user}, true, false};
+  Cluster own{{user}, true, false, false};
   if (const Definition *definition = getDefinition(user))
-    own = {{user}, definition->reduces, definition->onlyMoves};
+    own = {{user}, definition->reduces, definition->onlyMoves, definition->onlyMoves || isa<graph::CastOp>(user)};
   clusters.insert({user, own});
   for (Value operand : user->getOperands()) {
     Operation *producer = operand.getDefiningOp();
@@ -110,17 +217,40 @@ void Fusion::join(Operation *user) {
     if (!isOnlyUser)
       continue;
     std::string obstacle = getObstacle(producer, user);
-    if (!obstacle.empty()) {
+    if (obstacle.empty())
+      merge(producer, user);
+    else
       obstacles[producer] = obstacle;
+  }
+}
+
+/// Merges clusters all of whose users have come to be in one other. Returns whether there were some.
+bool Fusion::joinAll() {
+  DenseMap<Operation *, Operation *> lasts; // of the cluster that an operator is in
+  SmallVector<Operation *> producers;
+  for (auto &[last, cluster] : clusters) {
+    producers.push_back(last);
+    for (Operation *op : cluster.operators)
+      lasts[op] = last;
+  }
+  bool hasChanged = false;
+  for (Operation *producer : producers) {
+    if (producer->use_empty())
+      continue;
+    Operation *last = lasts.lookup(*producer->getUsers().begin());
+    if (!last || llvm::any_of(producer->getUsers(), [&](Operation *user) { return lasts.lookup(user) != last; }))
+      continue;
+    if (std::string obstacle = getObstacle(producer, last); !obstacle.empty()) {
+      if (llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == last; }))
+        obstacles[producer] = obstacle;
       continue;
     }
-    Cluster joined = clusters[producer];
-    clusters.erase(producer);
-    Cluster &into = clusters[user];
-    into.operators.insert(into.operators.begin(), joined.operators.begin(), joined.operators.end());
-    into.reduces |= joined.reduces;
-    into.onlyMoves &= joined.onlyMoves;
+    for (Operation *op : clusters[producer].operators)
+      lasts[op] = last;
+    merge(producer, last);
+    hasChanged = true;
   }
+  return hasChanged;
 }
 
 std::string Fusion::getEnd(Value result) {
@@ -134,7 +264,6 @@ std::string Fusion::getEnd(Value result) {
 }
 
 void Fusion::makeGroup(Cluster &cluster) {
-  llvm::sort(cluster.operators, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   Operation *last = cluster.operators.back();
   OpBuilder builder(last);
   SmallVector<std::string> names;
@@ -173,6 +302,8 @@ void Fusion::run() {
       operators.push_back(&op);
   for (Operation *op : operators)
     join(op);
+  while (joinAll())
+    ;
   for (auto &[last, cluster] : clusters)
     makeGroup(cluster);
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))

@@ -90,9 +90,13 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
 
     - the group of the operator has no reduction, and the user reads each element once; or however often, where the
       group does no arithmetic but moves elements;
-    - the group of the operator has a reduction, the user has none, and reads each element at its own place.
+    - the group of the operator has a reduction, the user has none, and reads each element at its own place;
+    - both together are of the same rows: each operator reduces the last dimensions, which stay with extent 1, or works
+      element by element on whole tensors and numbers of rows. Rows have 16384 elements at most.
 
-    `graph.attention` is a group of its own. So a group has at most one operator that reduces, what comes before it element by element, and what comes after it.
+    A conversion of types counts as a move where the user has no reduction. An operator with several users joins where all
+    of them have come to be in one group. `graph.attention` is a group of its own. So a group has at most one operator that
+    reduces, what comes before it element by element, and what comes after it; or it is of rows, as layer norm is.
     `ends` says for each result of a group why nothing more is in it. A constant of one element is in each group that
     reads it.
 

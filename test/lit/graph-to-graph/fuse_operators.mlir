@@ -65,6 +65,130 @@ func.func @reductions(%x: tensor<4x8x4xf32>, %y: tensor<4x8xf32>) -> tensor<8xf3
   return %r : tensor<8xf32>
 }
 
+// Reductions of the same rows, and what is made of them, are one group; `%d` has two users in it.
+// CHECK-LABEL: func.func @rows
+// CHECK-NEXT: graph.group "reduce_sum_sub_exp_and2more_sub" {
+// CHECK: } {ends = ["an output of the model"]} : tensor<4x8xf32>
+// CHECK-NEXT: return
+func.func @rows(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @row_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %d = graph.sub %x, %s {graph.definition = @row_sub} : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %e = graph.exp %d {graph.definition = @exp_whole} : tensor<4x8xf32>
+  %t = graph.reduce_sum %e {axes = array<i64: 1>, graph.definition = @row_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %y = graph.sub %d, %t {graph.definition = @row_sub} : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// Reductions of other dimensions are groups of their own.
+// CHECK-LABEL: func.func @columns
+// CHECK-NEXT: graph.group "reduce_sum" {
+// CHECK: ends = ["sub reads it at other places"]
+// CHECK-NEXT: graph.group "sub" {
+func.func @columns(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %s = graph.reduce_sum %x {axes = array<i64: 0>, graph.definition = @column_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %d = graph.sub %x, %s {graph.definition = @column_sub} : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  return %d : tensor<4x8xf32>
+}
+
+// An operator with two users in one group is in that, behind a reduction, too; not where one of them moves its elements.
+// CHECK-LABEL: func.func @both
+// CHECK-NEXT: graph.group "reduce_sum_exp_relu_add" {
+// CHECK: graph.group "reduce_sum" {
+// CHECK: ends = ["2 operators use it"]
+// CHECK-NEXT: graph.group "slice_add" {
+func.func @both(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %e = graph.exp %s {graph.definition = @exp} : tensor<4xf32>
+  %r = graph.relu %s {graph.definition = @relu_row} : tensor<4xf32>
+  %a = graph.add %e, %r {graph.definition = @add_rows} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %t = graph.reduce_sum %y {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %f = graph.slice %t {graph.definition = @flip, starts = [3], steps = array<i64: -1>, sizes = [4]} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = graph.add %t, %f {graph.definition = @add_rows} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+
+// A conversion is in the group of its only user, however often that reads an element, unless the user reduces.
+// CHECK-LABEL: func.func @converted
+// CHECK-NEXT: graph.group "cast_expand" {
+func.func @converted(%x: tensor<4xbf16>) -> tensor<8x4xf32> {
+  %c = graph.cast %x {graph.definition = @cast, saturate = true, to = "float32"} : (tensor<4xbf16>) -> tensor<4xf32>
+  %w = graph.expand %c {graph.definition = @expand, shape = [8, 4]} : (tensor<4xf32>) -> tensor<8x4xf32>
+  return %w : tensor<8x4xf32>
+}
+
+func.func private @row_sum(%x: tensor<4x8xf32>, %o: tensor<4x1xf32> {te.output}) -> tensor<4x1xf32> {
+  %r = te.compute "reduce_sum" (%i: 4, %j: 1) sum (%k: 8) {
+    %e = te.read %x[%i, %k] : tensor<4x8xf32>
+    te.yield %e : f32
+  } : tensor<4x1xf32>
+  return %r : tensor<4x1xf32>
+}
+func.func private @column_sum(%x: tensor<4x8xf32>, %o: tensor<1x8xf32> {te.output}) -> tensor<1x8xf32> {
+  %r = te.compute "reduce_sum" (%i: 1, %j: 8) sum (%k: 4) {
+    %e = te.read %x[%k, %j] : tensor<4x8xf32>
+    te.yield %e : f32
+  } : tensor<1x8xf32>
+  return %r : tensor<1x8xf32>
+}
+func.func private @row_sub(%x: tensor<4x8xf32>, %y: tensor<4x1xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "sub" (%i: 4, %j: 8) {
+    %e = te.read %x[%i, %j] : tensor<4x8xf32>
+    %f = te.read %y[%i, 0] : tensor<4x1xf32>
+    %s = arith.subf %e, %f : f32
+    te.yield %s : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+func.func private @column_sub(%x: tensor<4x8xf32>, %y: tensor<1x8xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "sub" (%i: 4, %j: 8) {
+    %e = te.read %x[%i, %j] : tensor<4x8xf32>
+    %f = te.read %y[0, %j] : tensor<1x8xf32>
+    %s = arith.subf %e, %f : f32
+    te.yield %s : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+func.func private @exp_whole(%x: tensor<4x8xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "exp" (%i: 4, %j: 8) {
+    %e = te.read %x[%i, %j] : tensor<4x8xf32>
+    %y = math.exp %e : f32
+    te.yield %y : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+func.func private @relu_row(%x: tensor<4xf32>, %o: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %r = te.compute "relu" (%i: 4) {
+    %e = te.read %x[%i] : tensor<4xf32>
+    %zero = arith.constant 0.0 : f32
+    %m = arith.maximumf %e, %zero : f32
+    te.yield %m : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @add_rows(%x: tensor<4xf32>, %y: tensor<4xf32>, %o: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %r = te.compute "add" (%i: 4) {
+    %e = te.read %x[%i] : tensor<4xf32>
+    %f = te.read %y[%i] : tensor<4xf32>
+    %s = arith.addf %e, %f : f32
+    te.yield %s : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @flip(%x: tensor<4xf32>, %o: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %r = te.compute "slice" (%i: 4) {
+    %e = te.read %x[3 - %i] : tensor<4xf32>
+    te.yield %e : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @cast(%x: tensor<4xbf16>, %o: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %r = te.compute "cast" (%i: 4) {
+    %e = te.read %x[%i] : tensor<4xbf16>
+    %y = arith.extf %e : bf16 to f32
+    te.yield %y : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
 func.func private @relu(%x: tensor<4x8xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
   %r = te.compute "relu" (%i: 4, %j: 8) {
     %e = te.read %x[%i, %j] : tensor<4x8xf32>
