@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +56,20 @@ def test_a_pass_that_is_not_listed_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(TOOL, "EDGES", passes)
     assert "insert-sim-checks" in TOOL.passes_of("others")
     assert (ROOT / "docs" / "lowering.md").read_text() != TOOL.pass_tables()
+
+
+def test_the_diffs_of_the_how_to_apply_and_change_five_files(tmp_path: Path) -> None:
+    """docs/how-to/add-a-tile-op.md adds an op in five files and tests, by diffs that `git apply` takes as they are."""
+    page = (ROOT / "docs" / "how-to" / "add-a-tile-op.md").read_text()
+    diffs = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    patch = tmp_path / "op.diff"
+    patch.write_text("".join(diffs))
+    names = re.findall(r"^\+\+\+ b/(\S+)$", patch.read_text(), re.MULTILINE)
+    assert len(names) == len(diffs) and len([name for name in names if not name.startswith("test/")]) == 5
+    for name in names:
+        if (ROOT / name).exists():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / name)
+    applied = subprocess.run(["git", "apply", patch.name], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert applied.returncode == 0, f"mend docs/how-to/add-a-tile-op.md: {applied.stderr}"
+    assert "tile::RowMaxOp::create" in (tmp_path / "passes/loops-to-tile/RaiseReductions.cpp").read_text()
