@@ -74,6 +74,22 @@ static void widenConversions(llvm::Module &module) {
     }
 }
 
+/// LLVM narrows indices of small arrays to 8 and 16 bits. LoadStoreVectorizer multiplies the difference of two by an
+/// element's bytes in that width. Where the product wraps, it may take two addresses for one. In 32 bits it is right.
+static void widenIndices(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *extension = llvm::dyn_cast<llvm::CastInst>(&instruction);
+      if (!extension || !isa<llvm::SExtInst, llvm::ZExtInst>(extension) || !extension->getType()->isIntegerTy(64) ||
+          extension->getSrcTy()->getIntegerBitWidth() >= 32 ||
+          llvm::none_of(extension->users(), llvm::IsaPred<llvm::GetElementPtrInst>))
+        continue;
+      llvm::IRBuilder<> builder(extension);
+      llvm::Value *index = extension->getOperand(0);
+      extension->setOperand(0, builder.CreateCast(extension->getOpcode(), index, builder.getInt32Ty()));
+    }
+}
+
 /// In functions with local memory, makes loads of memory that nothing writes ordinary ones: `ld.global` in place of
 /// `ld.global.nc`.
 ///
@@ -143,6 +159,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     tilewright::unpackSignedHalves(module);
     tilewright::initializeCarriedRegisters(module);
     orderLoadsBesideLocalMemory(module);
+    widenIndices(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))

@@ -25,6 +25,10 @@ ArrayRef<AffineExpr> LoopEmitter::getOrigin(Value tensor) {
 /// Lengthens dimensions so that the strides are as the schedule says; what is added is never accessed.
 static LogicalResult align(const ScheduledStage &stage, MutableArrayRef<int64_t> shape) {
   for (const ScheduledStage::Alignment &alignment : stage.alignments) {
+    ArrayRef<int64_t> within = ArrayRef<int64_t>(shape).drop_front(alignment.dimension + 1);
+    if (ShapedType::isDynamicShape(within))
+      return emitError(alignment.loc) << "storage_align: expected constant extents within axis '"
+                                      << stage.roots[alignment.dimension]->name << "', got one that depends on sizes";
     // The stride of the last dimension is 1.
     int64_t inner = 1;
     for (int64_t extent : shape.drop_front(std::min<size_t>(alignment.dimension + 2, shape.size())))

@@ -24,3 +24,11 @@ func.func @no_iteration(%n: index) {
   } {tile.least_iterations = 0}
   return
 }
+
+// -----
+
+func.func @not_a_load() {
+  // expected-error @below {{'arith.constant' op expected "tile.gathered" on a TMA load (nvvm.cp.async.bulk.tensor.shared.cluster.global)}}
+  %x = arith.constant {tile.gathered = 0} 1.0 : f32
+  return
+}

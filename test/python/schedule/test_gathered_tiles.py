@@ -87,6 +87,13 @@ def test_one_load_for_each_page() -> None:
     assert producer.rindex("memref.load") < producer.index("tile.acquire")
 
 
+def test_pages_are_compiled_for_a_device() -> None:
+    s, args = paged(16)
+    function = tw.build(s, args, target=tw.Target("cuda", arch="sm_90a"))
+    assert "tile.gathered = 0" in function.ir("nvvm")
+    assert function.cubin
+
+
 BARRIERS = r"\s*tile\.(commit|wgmma_commit|tma_load .* gathered)\b"
 
 

@@ -66,6 +66,21 @@ def test_storage_align_that_no_padding_gives() -> None:
     )
 
 
+def test_storage_align_of_an_extent_that_depends_on_sizes() -> None:
+    n = te.var("n", min=1)
+    A = te.placeholder((4, 8, n), name="A")
+    B = te.compute((4, 8, n), lambda i, j, k: A[i, j, k] + 1, name="B")
+    C = te.compute((4, 8, n), lambda i, j, k: B[i, j, k] * 2, name="C")
+    s = te.create_schedule(C.op)
+    s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[B].compute_at(s[C], C.op.axis[0])
+    s[B].storage_align(B.op.axis[1], 7, 0)
+    line = here(-1)
+    assert refused(s, [A, C]).startswith(
+        f"{line}: error: storage_align: expected constant extents within axis 'j', got one that depends on sizes"
+    )
+
+
 def test_double_buffer_at_the_root() -> None:
     s, args, shared, jo = tiled()
     s[shared].compute_at(s[args[1]], jo)
