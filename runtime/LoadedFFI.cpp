@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/host/ABI.h"
 #include "runtime/host/BigInt.h"
+#include "runtime/host/Raise.h"
 
 #include <dlfcn.h>
 
@@ -22,7 +23,8 @@ const char *tilewrightOpenFFI(const char *path) {
   struct {
     void *slot;
     const char *name;
-  } functions[] = {{&tilewrightFFI.raise, "TVMFFIErrorSetRaisedFromCStrParts"},
+  } functions[] = {{&tilewright::host::createError, "TVMFFIErrorCreate"},
+                   {&tilewright::host::setRaised, "TVMFFIErrorSetRaised"},
                    {&tilewrightFFI.getStream, "TVMFFIEnvGetStream"},
                    {&tilewrightFFI.makeString, "TVMFFIStringFromByteArray"},
                    {&tilewrightFFI.allocateTensor, "TVMFFIEnvTensorAlloc"},
@@ -36,6 +38,7 @@ const char *tilewrightOpenFFI(const char *path) {
       return function.name;
     std::memcpy(function.slot, &found, sizeof(found));
   }
+  tilewrightFFI.raise = tilewright::host::raiseError;
   // Of later versions.
   if (void *found = dlsym(handle, "TVMFFIBigIntGetContentByteArray")) {
     std::memcpy(&tilewright::host::bigIntContent, &found, sizeof(found));

@@ -1,9 +1,12 @@
 //===- LinkedFFI.cpp - libtvm_ffi, as an exported library links it --------===//
 #include "runtime/host/ABI.h"
 #include "runtime/host/BigInt.h"
+#include "runtime/host/Raise.h"
 
 extern "C" {
-void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char **parts, int32_t count);
+int TVMFFIErrorCreate(const tilewright::host::TextBytes *kind, const tilewright::host::TextBytes *message,
+                      const tilewright::host::TextBytes *backtrace, void **error);
+void TVMFFIErrorSetRaised(void *error);
 void *TVMFFIEnvGetStream(int32_t deviceType, int32_t deviceId);
 int TVMFFIStringFromByteArray(const void *bytes, TilewrightAny *result);
 int TVMFFIEnvTensorAlloc(TilewrightDLTensor *prototype, void **tensor);
@@ -20,7 +23,13 @@ static int32_t readLinkedBigInt(const TilewrightAny *value, uint64_t *bits) {
   return tilewright::host::bigIntContent && tilewright::host::readBigInt(value, bits);
 }
 
-TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts,
+static void raiseLinked(const char *kind, const char **parts, int32_t count) {
+  tilewright::host::createError = TVMFFIErrorCreate;
+  tilewright::host::setRaised = TVMFFIErrorSetRaised;
+  tilewright::host::raiseError(kind, parts, count);
+}
+
+TilewrightFFI tilewrightFFI = {raiseLinked,
                                TVMFFIEnvGetStream,
                                TVMFFIStringFromByteArray,
                                TVMFFIEnvTensorAlloc,

@@ -83,6 +83,45 @@ def test_an_interrupt_ends_a_call(kind: str, checks: bool) -> None:
     assert (y == x + 1).all(), "the next call runs"
 
 
+FIRST = """
+import os, signal, threading, time
+import numpy as np
+import tilewright as tw
+from tilewright import te
+
+n = 1 << 14
+A = te.placeholder((n,), name="A")
+B = te.compute((n, n), lambda i, j: A[i] + A[j], name="B")
+s = te.create_schedule(B.op)
+outer, inner = s[B].split(B.op.axis[1], 64)
+s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+s[B].bind(outer, te.thread_axis("blockIdx.y"))
+s[B].bind(inner, te.thread_axis("threadIdx.x"))
+function = tw.build(s, [A, B], "sim")
+sent = []
+def send():
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+a, b = np.ones(n, np.float32), np.zeros((n, n), np.float32)
+threading.Timer(0.5, send).start()
+try:
+    function(a, b)
+except KeyboardInterrupt:
+    print(time.perf_counter() - sent[0])
+"""
+
+
+def test_the_first_interrupt_of_a_process_is_as_fast() -> None:
+    """An error needs no stack of C functions: for the first one a process would read all debug information."""
+
+    def seconds() -> float:
+        done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return float(done.stdout)
+
+    assert min(seconds() for _ in range(2)) < 0.1
+
+
 def _small() -> tuple[Any, list[Any]]:
     A = te.placeholder((64,), name="A")
     B = te.compute((64,), lambda i: A[i] + 1, name="B")
