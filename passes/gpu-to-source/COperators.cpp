@@ -1,6 +1,7 @@
 //===- COperators.cpp - how operators of C++ bind -------------------------===//
 #include "passes/gpu-to-source/COperators.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace tilewright::source {
@@ -63,6 +64,12 @@ Expression conditional(const Expression &condition, const Expression &yes, const
 Expression construct(llvm::StringRef type, const Expression &operand) {
   // The parentheses around a type make a cast, which binds as an operator with one operand.
   bool isCast = type.contains(' ') && !type.contains('<');
+  // In parentheses of its own, `unsigned(int(x))` is the type of a function.
+  llvm::StringRef begin = llvm::StringRef(operand.text).split('(').first;
+  bool isConstructed = operand.binding == Binding::Primary && operand.text.size() > begin.size() &&
+                       llvm::is_contained({"bool", "double", "float", "int", "short", "unsigned"}, begin);
+  if (isCast && isConstructed)
+    return {"(" + type.str() + ")" + operand.text, Binding::Unary};
   return {(isCast ? "(" + type + ")" : type).str() + "(" + operand.text + ")",
           isCast ? Binding::Unary : Binding::Primary};
 }
