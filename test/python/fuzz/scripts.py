@@ -78,7 +78,8 @@ def _function(name: str, text: str) -> Any:
 def script(p: Program) -> bool:
     """A hybrid script of a tensor: on threads that it binds itself, or for a processor."""
     x = p.any_value(rank=2) or p.any_value(rank=p.choices.integer(1, 3))
-    if x is None or not x.shape or x.bound + 8 > LARGEST[x.dtype]:
+    # A script adds an element to another one, or to a small number.
+    if x is None or not x.shape or max(2 * x.bound, x.bound + 8) > LARGEST[x.dtype]:
         return False
     name = p.fresh_name()
     text = _text(p.choices, name, len(x.shape), is_integer="float" not in x.dtype, on_threads=p.on_threads)

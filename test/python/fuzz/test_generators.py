@@ -8,6 +8,7 @@ import pytest
 import tilewright as tw
 from fuzz.choices import Choices, Seeded
 from fuzz.program import Program
+from fuzz.scripts import script
 from fuzz.tiles import Tile, element_of
 from fuzz.typed import integers
 from tilewright import te, testing
@@ -24,6 +25,16 @@ def test_what_is_divided_does_not_wrap(largest: int) -> None:
             texts.append(program.text)
     assert len(texts) > 50
     assert any("* 2 + 1" in text for text in texts) == (largest == 3)
+
+
+@pytest.mark.parametrize("largest", [16_000, 32_000])
+def test_what_a_script_adds_does_not_wrap(largest: int) -> None:
+    made = 0
+    for seed in range(50):
+        program = Program(Choices(Seeded(seed)), np.random.default_rng(seed))
+        program.placeholder((50,), "int16", largest)
+        made += script(program)
+    assert (made > 10) == (largest == 16_000)
 
 
 def test_a_tile_reads_a_scalar() -> None:
