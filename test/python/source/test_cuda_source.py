@@ -150,7 +150,9 @@ def test_products_of_8_bit_floats_compile_for_a_gpu(dtype: str, kind: str) -> No
 
 def test_a_cast_of_a_cast_is_no_type_of_a_function() -> None:
     A = te.placeholder((16,), "int64", name="A")
-    C = te.compute((16,), lambda i: A[i] + (te.max(A[i], 0).astype("int32").astype("uint32").astype("int64") & 3), name="C")
+    C = te.compute(
+        (16,), lambda i: A[i] + (te.max(A[i], 0).astype("int32").astype("uint32").astype("int64") & 3), name="C"
+    )
     s = te.create_schedule(C.op)
     s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
     text = tw.build(s, [A, C], target="cuda -arch=sm_90a", name="casts").source("cuda")
