@@ -184,7 +184,8 @@ class Scalar:
     __slots__ = ("buffer", "source")
 
     def __init__(self, buffer: Buffer, source: Source) -> None:
-        self.buffer, self.source = buffer, source
+        self.buffer: Buffer = buffer
+        self.source: Source = source
 
     def place(self) -> tuple[Expr, ...]:
         return self.buffer.check(0, self.source)
