@@ -162,9 +162,10 @@ def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
         # Maps in between are computed in the registers, of what they read in vectors.
         direct = [access for access in stage.accesses if access.depends_on(stage.reduced[0])]
         some = dict.fromkeys(access.tensor for access in direct if access.tensor.op.num_outputs == 1)
-        return [
-            one for one in some if all(each.axes == direct[0].axes for each in direct) and extent_of(one.shape[-1]) > 1
-        ]
+        # Of a tensor that is read at several places a box of both would be copied.
+        read = [*direct, *(access for one in some for access in stage.reads_of(one.op))]
+        alike = all(access.axes == direct[0].axes for access in read)
+        return [one for one in some if alike and extent_of(one.shape[-1]) > 1]
     reads: Sequence[tuple[Access, bool]] = _column_reads(group, stage)
     places = [access.tensor for access, _ in reads if access.tensor.op.num_outputs == 1]
     tensors = dict.fromkeys(tensor for tensor in places if tensor.op not in own)

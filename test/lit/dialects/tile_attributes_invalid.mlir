@@ -32,3 +32,11 @@ func.func @not_a_load() {
   %x = arith.constant {tile.gathered = 0} 1.0 : f32
   return
 }
+
+// -----
+
+llvm.func @no_dimension(%to: !llvm.ptr<7>, %map: !llvm.ptr, %barrier: !llvm.ptr<3>, %at: i32) {
+  // expected-error @below {{'nvvm.cp.async.bulk.tensor.shared.cluster.global' op expected "tile.gathered" to be an i64 from 0 to 4, got 5 : i64}}
+  nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %barrier, box[%at, %at] {tile.gathered = 5} : !llvm.ptr<7>, !llvm.ptr
+  llvm.return
+}

@@ -359,9 +359,9 @@ def test_warpgroups_multiply_where_there_are_any() -> None:
             assert chosen.options["tile"] == ((256, 128) if swaps else (128, 256))
             assert selection.choose(Problem(4096, 4096, 4096, dtype, layout), A100).schedule == "matmul_mma"
     assert selection.choose(Problem(8192, 8192, 8192, "float8_e4m3fn", "NT"), H200).schedule == "matmul_wgmma"
-    for dtype in ("float8_e4m3fn", "int8"):
-        assert selection.choose(Problem(8192, 8192, 8192, dtype, "NN"), H200).schedule == "matmul_mma"
-    assert selection.choose(Problem(8192, 8192, 8192, "int8", "NT"), H200).schedule == "matmul_wgmma"
+    for dtype in ("float8_e4m3fn", "int8", "tf32"):  # transposed first, where k is not along their rows
+        for layout in ("NN", "NT", "TN", "TT"):
+            assert selection.choose(Problem(8192, 8192, 8192, dtype, layout), H200).schedule == "matmul_wgmma"
 
 
 def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
