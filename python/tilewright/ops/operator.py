@@ -127,6 +127,7 @@ class Operator:
         update_wrapper(self, make)
         self._make = make
         self._signature = inspect.signature(make)
+        self._call = _without_types(self._signature)
         self._takes_target = "target" in self._signature.parameters
         self._arrays = tuple(
             name for name, parameter in self._signature.parameters.items() if "Operand" in str(parameter.annotation)
@@ -176,7 +177,7 @@ class Operator:
         try:
             bound = self._signature.bind(*arrays, **options)
         except TypeError as error:
-            raise TilewrightTypeError(f"{self.__name__}: {error}") from None
+            raise TilewrightTypeError(f"{self.__name__}: {error}: expected {self.__name__}{self._call}") from None
         given = {name: bound.arguments[name] for name in self._arrays if bound.arguments.get(name) is not None}
         return given, {name: value for name, value in bound.arguments.items() if name not in self._arrays}
 
@@ -212,6 +213,11 @@ def operator(make: Callable[..., Scheduled]) -> Operator:
     array([2., 2., 2., 2.], dtype=float32)
     """
     return Operator(make)
+
+
+def _without_types(signature: inspect.Signature) -> str:
+    parameters = [one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()]
+    return str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
 
 
 def is_on_gpu(array: Any) -> bool:

@@ -273,7 +273,12 @@ def test_refusals() -> None:
         "matmul: bias: expected shape (6,), got (4,)"
     )
     assert message(ValueError, a, b, residual=b) == "matmul: residual: expected shape (4, 6), got (8, 6)"
-    assert message(TypeError, a) == "matmul: missing a required argument: 'b'"
+    call = (
+        "matmul(a, b, bias=None, residual=None, *, transpose_a=False, transpose_b=False, activation=None, scale=1.0, "
+        "out_dtype=None, acc_dtype=None, precision=None, choice=None, target=None)"
+    )
+    assert message(TypeError, a) == f"matmul: missing a required argument: 'b': expected {call}"
+    assert message(TypeError, a, b, None, None, True) == f"matmul: too many positional arguments: expected {call}"
     assert message(TypeError, a, 3) == "matmul: b: expected an array with a shape and a dtype, got int"
     n = te.var("n")
     assert message(TypeError, te.placeholder((n + 1, 8), "float16", name="A"), b) == (
