@@ -246,8 +246,10 @@ LogicalResult TileRaiser::makeKernel() {
   locations.push_back(warpgroups ? warpgroups.getLoc() : nest->getLoc());
   SmallVector<NamedAttribute> origin;
   scf::ForOp along = blocks[0] ? blocks[0] : pipeline;
-  origin.push_back(builder.getNamedAttr(
-      kPersistentOrigin, builder.getStringAttr("persistent blocks of stage " + getAxisName(along).stage)));
+  std::string line = getFileAndLine(along.getLoc());
+  origin.push_back(builder.getNamedAttr(kPersistentOrigin,
+                                        builder.getStringAttr("persistent blocks of stage " + getAxisName(along).stage +
+                                                              (line.empty() ? "" : ", " + line))));
   static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z"};
   for (unsigned dimension = 0; dimension < 3; ++dimension)
     if (scf::ForOp loop = blocks[dimension])

@@ -9,7 +9,8 @@ def PlanTileMemory : Pass<"plan-tile-memory", "mlir::ModuleOp"> {
   let summary = "Tiles, rings and barriers get their places in shared memory";
   let description = [{
     After the buffers that `plan-shared-memory` placed come the tiles and the slots of rings, in the order in which they
-    stand, then all barriers. What has a place keeps it. The launches get the size of the whole.
+    stand, then all barriers. What has a place keeps it. The launches get the size of the whole, and `"shared"` in
+    `tilewright.launch_origin` lists what takes it.
 
     ```mlir
     %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>

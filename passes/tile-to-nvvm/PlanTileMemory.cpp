@@ -1,4 +1,5 @@
 //===- PlanTileMemory.cpp - places in shared memory -----------------------===//
+#include "dialects/Program/Program.h"
 #include "dialects/Tile/Tile.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
@@ -48,16 +49,47 @@ struct PlanTileMemory : impl::PlanTileMemoryBase<PlanTileMemory> {
       if (found == sizes.end())
         return;
       OpBuilder builder(launch);
-      auto bytes = arith::ConstantIntOp::create(builder, launch.getLoc(), builder.getI32Type(), found->second);
+      const auto &[size, origin] = found->second;
+      auto bytes = arith::ConstantIntOp::create(builder, launch.getLoc(), builder.getI32Type(), size);
       launch.getDynamicSharedMemorySizeMutable().assign(bytes);
+      // After the buffers that plan-shared-memory listed.
+      NamedAttrList origins(launch->getAttrOfType<DictionaryAttr>(kLaunchOriginAttr));
+      auto before = dyn_cast_or_null<StringAttr>(origins.get("shared"));
+      origins.set("shared", builder.getStringAttr(before ? before.getValue() + ", " + origin : Twine(origin)));
+      launch->setAttr(kLaunchOriginAttr, origins.getDictionary(&getContext()));
     });
   }
 
   LogicalResult plan(gpu::GPUModuleOp kernels, gpu::GPUFuncOp kernel);
 
-  llvm::DenseMap<Attribute, int64_t> sizes; // by kernel
+  llvm::DenseMap<Attribute, std::pair<int64_t, std::string>> sizes; // by kernel, with what takes them
 };
 } // namespace
+
+/// The name in an op's location, or `otherwise`.
+static StringRef getName(Operation *op, StringRef otherwise) {
+  auto name = op->getLoc()->findInstanceOf<NameLoc>();
+  return name ? name.getName().getValue() : otherwise;
+}
+
+/// "ring of k (8 slots of 12288 bytes), C (8192 bytes), barriers (128 bytes)".
+static std::string listParts(ArrayRef<tile::RingOp> rings, ArrayRef<tile::AllocOp> buffers) {
+  std::string list;
+  llvm::raw_string_ostream stream(list);
+  llvm::ListSeparator comma;
+  int64_t barriers = 0;
+  for (tile::RingOp ring : rings) {
+    tile::RingType type = ring.getRing().getType();
+    stream << comma << "ring of " << getName(ring, "a loop") << " (" << type.getDepth() << " slots of "
+           << type.getSlotBytes() << " bytes)";
+    barriers += type.getBarrierBytes();
+  }
+  for (tile::AllocOp alloc : buffers)
+    stream << comma << getName(alloc, "a tile") << " (" << alloc.getBuffer().getType().getBytes() << " bytes)";
+  if (barriers)
+    stream << comma << "barriers (" << barriers << " bytes)";
+  return list;
+}
 
 LogicalResult PlanTileMemory::plan(gpu::GPUModuleOp kernels, gpu::GPUFuncOp kernel) {
   SmallVector<tile::AllocOp> buffers;
@@ -105,7 +137,7 @@ LogicalResult PlanTileMemory::plan(gpu::GPUModuleOp kernels, gpu::GPUFuncOp kern
   }
   getSharedMemorySymbol(kernels);
   auto name = SymbolRefAttr::get(kernels.getSymNameAttr(), FlatSymbolRefAttr::get(kernel.getNameAttr()));
-  sizes[name] = space.getEnd();
+  sizes[name] = {space.getEnd(), listParts(rings, buffers)};
   return success();
 }
 } // namespace tilewright

@@ -8,9 +8,9 @@ module @alone attributes {gpu.container_module} {
     gpu.func @f() kernel {
       // Rings, buffers, barriers, in this order.
       // CHECK: tile.ring consumers 1 at 0 barriers at 41984 :
-      %r = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<128x64xbf16, swizzle = 128>>
+      %r = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<128x64xbf16, swizzle = 128>> loc("k")
       // CHECK: tile.alloc at 32768 : <64x64xbf16, swizzle = 128>
-      %c = tile.alloc : !tile.buffer<64x64xbf16, swizzle = 128>
+      %c = tile.alloc : !tile.buffer<64x64xbf16, swizzle = 128> loc("C")
       // CHECK: tile.alloc at 40960 : <16x16xf32>
       %d = tile.alloc : !tile.buffer<16x16xf32>
       gpu.return
@@ -18,9 +18,11 @@ module @alone attributes {gpu.container_module} {
   }
   // CHECK: [[BYTES:%.*]] = arith.constant 42016 : i32
   // CHECK: gpu.launch_func @kernels::@f {{.*}} dynamic_shared_memory_size [[BYTES]]
+  // CHECK-SAME: shared = "a (16 bytes), ring of k (2 slots of 16384 bytes), C (8192 bytes), a tile (1024 bytes), barriers (32 bytes)"
   func.func @launch() {
     %c1 = arith.constant 1 : index
     gpu.launch_func @kernels::@f blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      {tilewright.launch_origin = {shared = "a (16 bytes)"}}
     return
   }
 }
