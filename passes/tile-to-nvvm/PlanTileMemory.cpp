@@ -80,8 +80,8 @@ static std::string listParts(ArrayRef<tile::RingOp> rings, ArrayRef<tile::AllocO
   int64_t barriers = 0;
   for (tile::RingOp ring : rings) {
     tile::RingType type = ring.getRing().getType();
-    stream << comma << "ring of " << getName(ring, "a loop") << " (" << type.getDepth() << " slots of "
-           << type.getSlotBytes() << " bytes)";
+    stream << comma << "ring of " << getName(ring, "a loop") << " (" << type.getDepth()
+           << (type.getDepth() == 1 ? " slot of " : " slots of ") << type.getSlotBytes() << " bytes)";
     barriers += type.getBarrierBytes();
   }
   for (tile::AllocOp alloc : buffers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mlir import ir
@@ -18,6 +18,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..native.callable import CallableBase, hold_lock, holds_lock, set_target, shorten_calls
 from ..target import Target
 from ..tvm_compat.missing_names import attribute_of
+from .launch_config import LaunchConfig, with_formulas
 from .pipeline import Lowering
 from .programs import ManagedCuda, Program, make_program
 
@@ -26,72 +27,13 @@ if TYPE_CHECKING:
 
     from ..report import Report
     from ..runtime import Argument, Device, Signature, Timing
-    from ..runtime.host_program import HostProgram, KernelLaunch
+    from ..runtime.host_program import HostProgram
     from ..runtime.timeline import Timeline
     from .tvm_module import DeviceModule
 
 __all__ = ["Function", "LaunchConfig"]
 
 _missing = attribute_of("Function", "'Function' object")
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchConfig:
-    """The launches that one call makes, in order. A program of one kernel has its numbers as attributes here too.
-
-    >>> config = mmult.launch_config(a, b, c)      # doctest: +SKIP
-    >>> config.grid, config.block                  # doctest: +SKIP
-    ((32, 32, 1), (16, 16, 1))
-    >>> config.origin["grid.x"]                    # doctest: +SKIP
-    'j.outer of stage C, mmult.py:14'
-    """
-
-    launches: tuple[KernelLaunch, ...]
-
-    def __len__(self) -> int:
-        return len(self.launches)
-
-    def __iter__(self) -> Iterator[KernelLaunch]:
-        return iter(self.launches)
-
-    def __getitem__(self, index: int) -> KernelLaunch:
-        return self.launches[index]
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.launches))
-
-    def _only(self) -> KernelLaunch:
-        if len(self.launches) != 1:
-            kernels = ", ".join(launch.kernel for launch in self.launches) or "none"
-            raise ValueError(
-                f"expected a call of one kernel to have one configuration, got {kernels}: index the launches"
-            )
-        return self.launches[0]
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """Blocks along x, y and z."""
-        return self._only().grid
-
-    @property
-    def block(self) -> tuple[int, int, int]:
-        """Threads of a block along x, y and z."""
-        return self._only().block
-
-    @property
-    def cluster(self) -> tuple[int, int, int]:
-        """Blocks of a cluster along x, y and z."""
-        return self._only().cluster
-
-    @property
-    def shared_bytes(self) -> int:
-        """Bytes of dynamic shared memory a block."""
-        return self._only().shared_bytes
-
-    @property
-    def origin(self) -> Mapping[str, str]:
-        """Where each number came from: "grid.x" → "j.outer of stage C, mmult.py:14"."""
-        return self._only().origin
 
 
 class _FirstCall:
@@ -313,12 +255,15 @@ class Function(CallableBase):
 
     def launch_config(self, *arrays: Any) -> LaunchConfig:
         """The grid, block, cluster and shared memory of each kernel that a call with these arrays launches. Each number
-        has the axis and the line of the schedule that it came from. Nothing is launched, and no GPU is needed.
+        has the axis and the line of the schedule that it came from, and with symbolic extents its formula. Nothing is
+        launched, and no GPU is needed.
 
         Only the shapes of the arrays count, so anything with a `shape` will do. If all extents are constants and no
         argument is a number, no arrays are needed.
         """
-        return LaunchConfig(self._program.launches(self._extents(arrays)))
+        launches = self._program.launches(self._extents(arrays))
+        is_symbolic = any(not isinstance(extent, int) for each in self.signature.arguments for extent in each.shape)
+        return LaunchConfig(with_formulas(launches, self.lowering) if is_symbolic else launches)
 
     def report(self, *arrays: Any) -> Report:
         """What a call with these arrays takes of a GPU, and what bounds it. Nothing is launched.

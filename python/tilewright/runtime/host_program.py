@@ -12,7 +12,7 @@ import io
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,7 @@ class KernelLaunch:
     """One launch of a program: its numbers, and in `origin` where each came from ("grid.x": which axis and line).
 
     `dependent` and `cooperative` are what `Schedule.launch` says, `cluster` what that says or `Stage.cluster`.
+    `formula` has the expressions of numbers that depend on symbolic extents.
     """
 
     kernel: str
@@ -84,6 +85,7 @@ class KernelLaunch:
     cluster: tuple[int, int, int] = (1, 1, 1)
     dependent: bool = False
     cooperative: bool = False
+    formula: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __str__(self) -> str:
         numbers = {
@@ -93,8 +95,8 @@ class KernelLaunch:
         }
         lines = [self.kernel]
         for name, number in numbers.items():
-            origin = self.origin.get(name)
-            lines.append(f"  {name} = {number}" + (f"  ({origin})" if origin else ""))
+            said = [text for text in (self.origin.get(name), self.formula.get(name)) if text]
+            lines.append(f"  {name} = {number}" + (f"  ({': '.join(said)})" if said else ""))
         if self.cluster != (1, 1, 1):
             lines.append(f"  cluster = {self.cluster}")
         lines.extend(f"  {name}" for name in ("dependent", "cooperative") if getattr(self, name))

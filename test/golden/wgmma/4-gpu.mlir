@@ -70,7 +70,7 @@ module attributes {gpu.container_module} {
     %c1 = arith.constant 1 : index
     %map = tile.encode %arg0 : memref<256x256xbf16> -> <128x64xbf16, swizzle = 128>
     %map_0 = tile.encode %arg1 : memref<256x256xbf16> -> <64x64xbf16, swizzle = 128>
-    gpu.launch_func  @hgemm_kernels::@hgemm_kernel0 blocks in (%c4, %c2, %c1) threads in (%c384, %c1, %c1)  dynamic_shared_memory_size %c49184_i32 args(%arg2 : memref<256x256xbf16>, %map : !tile.tensor_map<128x64xbf16, swizzle = 128>, %map_0 : !tile.tensor_map<64x64xbf16, swizzle = 128>) {tilewright.launch_origin = {block.x = "a warpgroup that copies and 2 that multiply, 3-loops.mlir:24", grid.x = "j.outer of stage C, 3-loops.mlir:15", grid.y = "i.outer of stage C, 3-loops.mlir:14"}}
+    gpu.launch_func  @hgemm_kernels::@hgemm_kernel0 blocks in (%c4, %c2, %c1) threads in (%c384, %c1, %c1)  dynamic_shared_memory_size %c49184_i32 args(%arg2 : memref<256x256xbf16>, %map : !tile.tensor_map<128x64xbf16, swizzle = 128>, %map_0 : !tile.tensor_map<64x64xbf16, swizzle = 128>) {tilewright.launch_origin = {block.x = "a warpgroup that copies and 2 that multiply, 3-loops.mlir:24", grid.x = "j.outer of stage C, 3-loops.mlir:15", grid.y = "i.outer of stage C, 3-loops.mlir:14", shared = "ring of a loop (2 slots of 24576 bytes), barriers (32 bytes)"}}
     return
   }
 }

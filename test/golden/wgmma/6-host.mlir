@@ -104,7 +104,7 @@ module {
     llvm.store %30, %35 : !llvm.ptr, !llvm.ptr
     %58 = llvm.getelementptr %26[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     llvm.store %1, %58 : !llvm.ptr, !llvm.ptr
-    %59 = llvm.call %23(%21, %4, %24, %26, %14) {tilewright.kernel = "hgemm_kernel0", tilewright.launch_origin = {block.x = "a warpgroup that copies and 2 that multiply, 3-loops.mlir:24", grid.x = "j.outer of stage C, 3-loops.mlir:15", grid.y = "i.outer of stage C, 3-loops.mlir:14"}} : !llvm.ptr, (!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, i32) -> i32
+    %59 = llvm.call %23(%21, %4, %24, %26, %14) {tilewright.kernel = "hgemm_kernel0", tilewright.launch_origin = {block.x = "a warpgroup that copies and 2 that multiply, 3-loops.mlir:24", grid.x = "j.outer of stage C, 3-loops.mlir:15", grid.y = "i.outer of stage C, 3-loops.mlir:14", shared = "ring of a loop (2 slots of 24576 bytes), barriers (32 bytes)"}} : !llvm.ptr, (!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, i32) -> i32
     %60 = llvm.icmp "ne" %59, %4 : i32
     llvm.cond_br %60, ^bb4(%59 : i32), ^bb3
   ^bb3:  // pred: ^bb2
