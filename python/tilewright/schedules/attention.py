@@ -19,6 +19,7 @@ def attention_wgmma(
     width: int,
     dtype: str = "bfloat16",
     *,
+    wide: int | None = None,
     scale: float | None = None,
     causal: bool = False,
     tile: tuple[int, int] = (128, 128),
@@ -28,8 +29,9 @@ def attention_wgmma(
 ) -> tuple[Schedule, list[Tensor]]:
     """O = softmax(scale Q K^T) V by ``wgmma``: Q and O are batch x queries x width, K and V batch x keys x width.
 
-    Each of `batch` is one head of one sequence. `scale` is 1 / sqrt(width) unless given. With `causal`, query i sees
-    the keys up to i + keys - queries; tiles of keys that no query of a block sees are not visited.
+    V and O have `wide` columns if that is given. Each of `batch` is one head of one sequence. `scale` is
+    1 / sqrt(width) unless given. With `causal`, query i sees the keys up to i + keys - queries; tiles of keys that no
+    query of a block sees are not visited.
 
     A thread block computes as many rows of O as `tile` has, and each consumer warpgroup 64 of them. It loads these rows
     of Q once. Then it loops over tiles of K and V, with as many rows as `tile` has columns. `stages` of these tiles are
@@ -66,8 +68,9 @@ def attention_wgmma(
     rows, columns = tile
     if rows % _ROWS or columns % _ROWS or rows < _ROWS or not _ROWS <= columns <= _MAX_COLUMNS:
         raise ValueError(f"expected a tile of multiples of 64 rows and columns, up to 256 columns, got {tile}")
-    if width % 8 or not 8 <= width <= _MAX_COLUMNS:
-        raise ValueError(f"expected a width of a multiple of 8, whose rows TMA copies, up to 256, got {width}")
+    for given in (width, width if wide is None else wide):
+        if given % 8 or not 8 <= given <= _MAX_COLUMNS:
+            raise ValueError(f"expected a width of a multiple of 8, whose rows TMA copies, up to 256, got {given}")
     if causal and keys < queries:
         raise ValueError(f"expected at least as many keys as queries of a causal attention, got {keys} and {queries}")
     if scale is not None and scale <= 0:
@@ -75,7 +78,7 @@ def attention_wgmma(
 
     Q = placeholder((batch, queries, width), dtype, name="Q")
     K = placeholder((batch, keys, width), dtype, name="K")
-    V = placeholder((batch, keys, width), dtype, name="V")
+    V = placeholder((batch, keys, width if wide is None else wide), dtype, name="V")
     behind = keys - queries if causal else None
     return attention_of(
         Q, K, V, scale=scale, behind=behind, tile=tile, stages=stages, registers=registers, blocks=blocks

@@ -7,7 +7,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..devices import current
 from ..dtypes import item_bytes
+from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
 from ..te import (
     Expr,
@@ -38,6 +40,7 @@ _LOG2_E = math.log2(2.718281828459045)
 # Of a row that is masked away whole the maximum counts as this, so that its exponentials are 0. No score is less.
 _LEAST = -1e30
 _OTHER_REGISTERS = 64
+_BARRIERS = 1024
 
 
 def _whole(extent: int, factor: int) -> int:
@@ -52,18 +55,24 @@ def takes(
 
     The registers hold the accumulators and the weights.
 
-    >>> takes((128, 128), 128, 128, 232448, 255), takes((128, 128), 256, 256, 232448, 255)
+    >>> takes((128, 128), 192, 128, 232448, 255), takes((128, 128), 256, 256, 232448, 255)
     (True, False)
     """
     rows, columns = tile
     depth, results = _whole(width, _WIDTHS), _whole(wide, _WIDTHS) + (_WIDTHS if is_split else 0)
     if builtins.max(depth, results, columns) > 256:
         return False
-    # Tiles of 16 bits of Q, K and V, and what is stored: parts in float32.
-    elements = rows * depth + stages * columns * (depth + results) + rows * results * (2 if is_split else 1)
     # Of a warpgroup's 64 rows each thread has half a column: scores, their weights in 16 bits, results.
     held = columns // 2 + columns // 4 + results // 2
-    return 2 * elements + 1024 <= shared_bytes and held <= registers - _OTHER_REGISTERS
+    # Results of whole columns may go from registers to memory.
+    shared = _shared_bytes(tile, depth, results, stages, 4 if is_split else 2 if results > wide else 0)
+    return shared <= shared_bytes and held <= registers - _OTHER_REGISTERS
+
+
+def _shared_bytes(tile: tuple[int, int], depth: int, results: int, stages: int, result_bytes: int) -> int:
+    """Of tiles of 16 bits of Q, K and V, and of results."""
+    rows, columns = tile
+    return 2 * (rows * depth + stages * columns * (depth + results)) + result_bytes * rows * results + _BARRIERS
 
 
 @dataclass
@@ -94,6 +103,7 @@ def attention_of(
     stages: int = 2,
     registers: tuple[int, int] | None = None,
     blocks: int | None = None,
+    is_direct: bool | None = None,
     parts: int | None = None,
     pages: Tensor | None = None,
     lengths: Tensor | None = None,
@@ -107,7 +117,9 @@ def attention_of(
     i + `offset` - `before` to i + `offset` + `behind`. A `mask` of bools is true where a key is seen; one of floats is
     added to the scores. A `softcap` c makes scores c tanh(score / c). A row that sees no key is 0.
 
-    `blocks` is the number of blocks that compute all tiles in turn. Without it, each tile has a block.
+    `blocks` is the number of blocks that compute all tiles in turn. Without it, each tile has a block. If `is_direct`,
+    results go from registers to memory; otherwise by way of shared memory. By default they do if a block has no room
+    for them beside what it loads.
 
     With `parts`, the keys are split among so many times as many blocks, for few queries. A second kernel merges what
     the parts come to. One query of several heads that share keys is one tile of these heads. One part of all keys is
@@ -223,15 +235,22 @@ def attention_of(
             return value.astype(dtype)
         return select(at[-1] < wide, value, (largest if sees else max(largest, _LEAST)) * factor + log2(L(*at[:-1])))
 
+    if is_direct is None:
+        most = current().shared_bytes_per_block
+        is_direct = not places.is_split and results == wide and _shared_bytes(tile, depth, results, stages, 2) > most
+    if is_direct and (places.is_split or results != wide):
+        raise ValueError(f"expected whole results of a multiple of {_WIDTHS} columns to store directly, got {wide}")
     stored = compute(W.shape, result, name="O.shared")
     last = compute(
         (*heads, places.rows, results if places.is_split else wide),
-        lambda *at: stored(*at),
+        lambda *at: result(*at) if is_direct else stored(*at),
         name="O.parts" if places.is_split else "O",
     )
     O, merging = merged(last, places, queries, wide, dtype, sinks) if places.is_split else (last, [])  # noqa: E741
     s = create_schedule(O.op)
-    _schedule(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers, places.is_split)
+    _schedule(
+        s, made, (M, L, P, W, last if is_direct else stored, last), axes, tile, stages, registers, places.is_split
+    )
     if blocks is not None:
         s[last].persistent(blocks)
     if merging:
@@ -273,11 +292,15 @@ def _schedule(
         s[O].bind(axis, thread_axis(name))
     s[O].bind(block, thread_axis("blockIdx.x"))
     s[O].env_threads([thread_axis((0, 128), "threadIdx.x")])
-    copied(O, results)
-    s[stored].set_scope("shared")
-    s[stored].compute_at(s[O], block)
-    warpgroup, _ = s[stored].split(s[stored].op.axis[-2], factor=_ROWS)
-    s[stored].reorder(warpgroup, *s[stored].op.axis[:-2])
+    if stored is O:
+        warpgroup, i = s[O].split(i, factor=_ROWS)
+        s[O].reorder(warpgroup, whole, i, c)
+    else:
+        copied(O, results)
+        s[stored].set_scope("shared")
+        s[stored].compute_at(s[O], block)
+        warpgroup, _ = s[stored].split(s[stored].op.axis[-2], factor=_ROWS)
+        s[stored].reorder(warpgroup, *s[stored].op.axis[:-2])
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
 
     def load(loaded: Tensor, at: Tensor, loop: IterVar) -> None:

@@ -177,6 +177,34 @@ def test_heads_of_256():
     run_of([(1, 64, 256), (1, 128, 256), (1, 128, 256)], behind=64)
 
 
+@pytest.mark.parametrize(
+    ("shapes", "options"),
+    [
+        ([(1, 70, 192), (1, 90, 192), (1, 90, 128)], {"behind": 20}),
+        ([(1, 64, 256), (1, 128, 256), (1, 128, 256)], {"behind": 64}),
+        ([(4, 70, 64), (2, 70, 64), (2, 70, 64)], {"blocks": 3}),
+    ],
+    ids=["192 and 128", "256", "grouped heads in blocks that stay"],
+)
+def test_results_from_registers_to_memory(shapes, options):
+    run_of(shapes, is_direct=True, **options)
+
+
+def test_results_from_registers_have_whole_columns():
+    tensors = [te.placeholder((1, 64, 40), "float16", name=name) for name in "QKV"]
+    message = "expected whole results of a multiple of 32 columns to store directly, got 40"
+    with pytest.raises(ValueError, match=message):
+        attention_of(*tensors, tile=(64, 64), is_direct=True)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize(("width", "wide", "tile"), [(256, 256, (128, 64)), (192, 128, (128, 128))])
+def test_wide_heads_of_two_warpgroups_have_no_spills(width, wide, tile, causal):
+    s, args = attention_wgmma(8, 1024, 1024, width, wide=wide, causal=causal, tile=tile)
+    for kernel in tw.build(s, args, target="cuda -arch=sm_90a", name="attention").report().kernels:
+        assert not kernel.notes and not kernel.spills and not kernel.mismatches, str(kernel)
+
+
 @cache
 def lowered(stage: str) -> str:
     s, args = attention_wgmma(1, 128, 256, 64, tile=(64, 64))
