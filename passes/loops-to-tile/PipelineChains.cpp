@@ -109,15 +109,17 @@ bool ChainPipeliner::match() {
   if (!isFound)
     return false;
   --carried;
-  // The first matmul's accumulator, all that goes to the next iteration, and addresses with what is computed in
-  // between.
+  // The accumulators of the iteration's own matmuls, all that goes to the next iteration, and addresses with what is
+  // computed in between.
   constexpr int64_t kOthers = 40;
   int64_t held = kOthers;
   auto count = [&](Type type) {
     if (auto fragment = dyn_cast<tile::FragmentType>(type))
       held += fragment.getElementsPerThread() * tile::getElementBytes(fragment.getElementType()) / 4;
   };
-  count(first.getResult().getType());
+  for (auto matmul : loop.getBody()->getOps<tile::MatmulOp>())
+    if (!delayed.contains(matmul) && !llvm::is_contained(loop.getRegionIterArgs(), matmul.getAccumulator()))
+      count(matmul.getResult().getType());
   for (Value value : loop.getRegionIterArgs())
     count(value.getType());
   for (Value value : handed)

@@ -140,6 +140,14 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
   SmallVector<memref::StoreOp> stores = getStores(statement);
   if (std::optional<LogicalResult> raised = raiseRowReduction(statement, stores))
     return *raised;
+  // Results of one stage go to memory one after the other.
+  bool areResults = !around && stores.size() > 1 && llvm::all_of(stores, [&](memref::StoreOp one) {
+    return isInGlobalMemory(one.getMemRef()) && !one->hasAttr(schedule::kCopyAttr) &&
+           llvm::count_if(stores, [&](memref::StoreOp other) { return other.getMemRef() == one.getMemRef(); }) == 1;
+  });
+  if (areResults)
+    return success(
+        llvm::all_of(stores, [&](memref::StoreOp one) { return succeeded(raiseElementwise(statement, one)); }));
   if (stores.size() != 1)
     return error("wgmma", statement->getLoc())
            << "expected loops that store to one buffer beside those of the product, got " << stores.size() << " stores";

@@ -7,6 +7,7 @@
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
 #include "passes/Repair.h"
+#include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -14,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -32,7 +34,7 @@ public:
 
 private:
   InFlightDiagnostic refuse() const { return emitError(scf::ForOp(loop).getLoc()) << "rolling_update: expected "; }
-  /// The loop that is followed, and which of its results is x.
+  /// The loop that is followed, and which of its results is x. Products that are summed have no x that others read.
   LogicalResult findFollowed();
   LogicalResult moveOperandsUp();
   /// Proves how each value that the loop carries follows x.
@@ -47,6 +49,7 @@ private:
   scf::ForOp loop, first;
   StringRef followed;
   OpBuilder builder;
+  Value x;                                      // the followed loop's result
   unsigned number = 0;                          // of x
   SmallVector<std::unique_ptr<Repair>> repairs; // of what the loop carries, null where it does not depend on x
 };
@@ -62,10 +65,13 @@ LogicalResult LoopRoller::findFollowed() {
         continue;
       first = other;
       number = index;
+      x = other.getResult(index);
     }
+    if (!first && other->hasAttr(schedule::kAxisAttr) && getAxisName(other).stage == followed)
+      first = other;
   }
   if (!first)
-    return refuse() << "'" << followed << "' to reduce rows of an accumulator in a loop of the same kernel before it";
+    return refuse() << "'" << followed << "' to be reduced in a loop of the same kernel before it";
   auto isSame = [](Value a, Value b) { return a == b || isEqualConstantIntOrValue(a, b); };
   if (!isSame(first.getLowerBound(), loop.getLowerBound()) || !isSame(first.getUpperBound(), loop.getUpperBound()) ||
       !isSame(first.getStep(), loop.getStep()))
@@ -79,7 +85,7 @@ LogicalResult LoopRoller::moveOperandsUp() {
   LogicalResult moved = success();
   std::function<void(Value)> need = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (op && op->getBlock() == first->getBlock() && op == first.getOperation() && value != first.getResult(number))
+    if (op && op->getBlock() == first->getBlock() && op == first.getOperation() && value != x)
       moved = failure();
     if (!op || op->getBlock() != first->getBlock() || !first->isBeforeInBlock(op) || !seen.insert(op).second)
       return;
@@ -88,14 +94,14 @@ LogicalResult LoopRoller::moveOperandsUp() {
       return;
     }
     for (Value operand : op->getOperands()) {
-      if (operand == first.getResult(number))
+      if (operand == x)
         moved = failure();
       need(operand);
     }
     needed.push_back(op);
   };
   for (Value operand : loop.getOperands()) {
-    if (operand == first.getResult(number))
+    if (operand == x)
       moved = failure();
     need(operand);
   }
@@ -117,9 +123,8 @@ static void approximate(tile::MapOp map) {
 }
 
 bool LoopRoller::dependsOnX(Value value) {
-  Value x = first.getResult(number);
   Operation *op = value.getDefiningOp();
-  if (value == x)
+  if (x && value == x)
     return true;
   if (!op || !loop->isProperAncestor(op))
     return false;
@@ -141,8 +146,9 @@ LogicalResult LoopRoller::findRepair(Value carried) {
     element = matmul.getA();
   else
     return refuse() << "a value that each iteration reduces to, got one that is used otherwise";
+  if (!x)
+    return success();
   // x is read by the map that makes the elements, and nobody else.
-  Value x = first.getResult(number);
   auto map = element.getDefiningOp<tile::MapOp>();
   bool isRead = map && llvm::is_contained(map.getFragments(), x);
   for (Operation *reader : x.getUsers())
@@ -158,7 +164,7 @@ LogicalResult LoopRoller::findRepair(Value carried) {
   if (auto reduce = dyn_cast<tile::RowReduceOp>(user); reduce && reduce.getKind() != tile::Reduction::Sum)
     return refuse() << "a sum, got a reduction by " << tile::stringifyReduction(reduce.getKind());
   Block &body = map.getBody().front();
-  auto isX = [body = &body, map, x](Value value) mutable {
+  auto isX = [body = &body, map, x = x](Value value) mutable {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && argument.getOwner() == body && argument.getArgNumber() < map.getFragments().size() &&
            map.getFragments()[argument.getArgNumber()] == x;
@@ -231,17 +237,23 @@ void LoopRoller::merge() {
   body->getOperations().splice(body->end(), first.getBody()->getOperations(), first.getBody()->begin(),
                                first.getBody()->getTerminator()->getIterator());
   // Behind what gives x, this one's.
-  Value before = merged.getRegionIterArg(number), x = yielded[number];
-  auto reduce = cast<tile::RowReduceOp>(x.getDefiningOp());
-  builder.setInsertionPointAfter(reduce);
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), merged.getInductionVar());
-  mapping.map(first.getResult(number), makeFinite(x, reduce.getKind()));
+  Value before, now;
+  if (x) {
+    before = merged.getRegionIterArg(number);
+    now = yielded[number];
+    auto reduce = cast<tile::RowReduceOp>(now.getDefiningOp());
+    builder.setInsertionPointAfter(reduce);
+    mapping.map(x, makeFinite(now, reduce.getKind()));
+  } else {
+    builder.setInsertionPointToEnd(body);
+  }
   for (auto [index, carried] : llvm::enumerate(loop.getRegionIterArgs())) {
-    Value now = merged.getRegionIterArg(count + index);
+    Value sum = merged.getRegionIterArg(count + index);
     if (Repair *repair = repairs[index].get()) {
       auto column = cast<tile::FragmentType>(x.getType());
-      Value factor = makeMap({before, x}, column, [&](Block &block) -> Value {
+      Value factor = makeMap({before, now}, column, [&](Block &block) -> Value {
         Value from = block.getArgument(0), to = block.getArgument(1);
         // Where x is infinite it may stay so.
         Value isSame = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, from, to);
@@ -249,11 +261,11 @@ void LoopRoller::merge() {
         return arith::SelectOp::create(builder, loc, isSame, one, repair->build(builder, loc, one, from, to));
       });
       approximate(factor.getDefiningOp<tile::MapOp>());
-      now = makeMap({now, factor}, cast<tile::FragmentType>(now.getType()), [&](Block &block) -> Value {
+      sum = makeMap({sum, factor}, cast<tile::FragmentType>(sum.getType()), [&](Block &block) -> Value {
         return arith::MulFOp::create(builder, loc, block.getArgument(0), block.getArgument(1));
       });
     }
-    mapping.map(carried, now);
+    mapping.map(carried, sum);
   }
   for (Operation &op : loop.getBody()->without_terminator())
     builder.clone(op, mapping);
@@ -290,9 +302,41 @@ struct RollReductions : impl::RollReductionsBase<RollReductions> {
         if (failed(LoopRoller(loop).roll()))
           return signalPassFailure();
       mergeTiles(kernel);
+      kernel.walk([](scf::ForOp loop) { multiplyEarly(*loop.getBody()); });
       if (failed(checkResources(kernel)))
         return signalPassFailure();
     }
+  }
+
+  /// Products of loaded tiles alone begin together, before anything is computed of the first of them.
+  static void multiplyEarly(Block &block) {
+    Operation *last = nullptr;
+    for (auto matmul : llvm::make_early_inc_range(block.getOps<tile::MatmulOp>())) {
+      llvm::SetVector<Operation *> needed;
+      if (!isOfLoads(matmul, block, needed))
+        continue;
+      SmallVector<Operation *> moved = needed.takeVector();
+      llvm::sort(moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+      for (Operation *op : moved)
+        if (last && last->isBeforeInBlock(op)) {
+          op->moveAfter(last);
+          last = op;
+        }
+      last = matmul;
+    }
+  }
+
+  /// Whether a value is computed of loads and constants of a block, and of what is there before; collects their ops.
+  static bool isOfLoads(Operation *op, Block &block, llvm::SetVector<Operation *> &needed) {
+    needed.insert(op);
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      Operation *made = operand.getDefiningOp();
+      if (!made)
+        return operand == cast<scf::ForOp>(block.getParentOp()).getInductionVar() ||
+               cast<BlockArgument>(operand).getOwner() != &block;
+      return made->getBlock() != &block || (!isa<tile::MapOp, tile::RowReduceOp>(made) && !made->getNumRegions() &&
+                                            isOfLoads(made, block, needed));
+    });
   }
 
   /// Tiles that both loops had are loaded, and multiplied, once.

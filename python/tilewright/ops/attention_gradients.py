@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import te
+from ..devices import current
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.common import accumulator, at
 from ..rules import auto_schedule
+from ..schedules.attention_backward import attention_gradients_of
+from ..schedules.attention_choice import gradient_tiles_for
 from ..schedules.scores import heads_of, of_head, score
 from ..target import Target
 from ..te import Expr, Tensor
@@ -41,7 +44,8 @@ def attention_gradients(
 
     `head` is the gradient by the result, of its shape and type. The other arguments are those of `attention`; arrays
     are row-major. The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays
-    give the same gradients.
+    give the same gradients. On sm_90a, three kernels of tensor cores compute 16-bit types with heads of multiples of 32
+    up to 128, without a mask or a softcap. They store no scores. Everything else is scheduled by rules.
 
     Raises
     ------
@@ -64,6 +68,12 @@ def attention_gradients(
     options = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask}
     inputs = [given(one, name) for name, one in operands.items() if one is not None]
+    is_masked = options["before"] is not None or options["behind"] is not None
+    tiles = None
+    if (target is None or target.kind != "cpu") and mask is None and softcap is None and (scale is None or scale > 0):
+        tiles = gradient_tiles_for(q, k, v, expected[0], current(), is_masked=is_masked)
+    if tiles is not None:
+        return attention_gradients_of(*inputs, scale=scale, tiles=tiles, **options)
     outputs = _defined(*inputs, scale=scale, softcap=softcap, **options)
     return auto_schedule(outputs, target), [*inputs, *outputs]
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..devices import GPU
 from .online_softmax import takes
 
-__all__ = ["Laid", "tiles_for"]
+__all__ = ["Laid", "gradient_tiles_for", "tiles_for"]
 
 
 class Laid(Protocol):
@@ -33,6 +33,7 @@ class Laid(Protocol):
 _TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
 _MOST_BLOCKS = 65535  # along the second and the third axis of a grid
 _LEAST_ROWS = 8  # of a box
+_PANEL, _MOST_SUMS, _LEAST_SUMMED = 32, 128, 64  # columns of gradients, and queries and keys that fill a tile
 _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 # The general road writes and reads scores of float32 and weights of 16 bits several times.
 _BYTES_A_SCORE = 24
@@ -51,6 +52,40 @@ def _is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
     if strides is None:
         return shape[-1] * 2 % _ALIGNED == 0
     return strides[-1] == 1 and all(stride > 0 and stride * 2 % _ALIGNED == 0 for stride in strides[:-1])
+
+
+def gradient_tiles_for(
+    q: Laid, k: Laid, v: Laid, shape: Sequence[int], gpu: GPU | None, *, is_masked: bool
+) -> tuple[tuple[int, int], ...] | None:
+    """Rows and columns of the three kernels of gradients, where the result has such a shape; None where there are none.
+
+    >>> from tilewright.devices import current
+    >>> from tilewright.ops.operator import Operand
+    >>> one = Operand((2, 16, 4096, 128), "bfloat16")
+    >>> gradient_tiles_for(one, one, one, one.shape, current(), is_masked=False)
+    ((128, 128), (128, 64), (128, 64))
+    >>> gradient_tiles_for(one, one, one, one.shape, current(), is_masked=True)
+    ((128, 128), (128, 64), (128, 48))
+    >>> odd = Operand((2, 16, 4096, 72), "bfloat16")
+    >>> gradient_tiles_for(odd, odd, odd, odd.shape, current(), is_masked=False) is None
+    True
+    """
+    if gpu is None or "wgmma" not in gpu.features or q.dtype not in ("float16", "bfloat16"):
+        return None
+    width, queries, keys = q.shape[-1], q.shape[-2], k.shape[-2]
+    if not 2 <= len(shape) <= 4 or 0 in shape or tuple(shape[:-2]) != tuple(q.shape[:-2]):
+        return None
+    if max(shape[:-2], default=1) > _MOST_BLOCKS or any(one.align < _ALIGNED for one in (q, k, v)):
+        return None
+    if width != v.shape[-1] or width % _PANEL or width > _MOST_SUMS or min(queries, keys) < _LEAST_SUMMED:
+        return None
+    is_narrow = width <= _MOST_SUMS // 2
+    # A mask, and queries that tiles do not divide, take registers beside the sums of two gradients.
+    columns = 64 if is_narrow or not (is_masked or queries % 64) else 48
+    return tuple(
+        (128 if own > 64 else 64, of_other)
+        for own, of_other in ((queries, 128), (queries, 128 if is_narrow else 64), (keys, columns))
+    )
 
 
 def _parts(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:

@@ -132,7 +132,7 @@ def attention(
     The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v` and a mask of floats, which are
     the same in each run. Arguments and errors are those of `tilewright.ops.attention`. `q`, `k` and `v` may have any
     strides, and are copied only if their last axis is not dense. The backward pass keeps the scores of all queries and
-    keys in memory.
+    keys in memory, unless `tilewright.ops.attention_gradients` has kernels of tensor cores for it.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 1, 2, 5, 8, requires_grad=True).unbind()

@@ -15,7 +15,7 @@ func.func @no_such_reduction(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
     } {schedule.pipeline = #schedule.pipeline<stages = 2>}
-    // expected-error @below {{rolling_update: expected 'N' to reduce rows of an accumulator in a loop of the same kernel before it}}
+    // expected-error @below {{rolling_update: expected 'N' to be reduced in a loop of the same kernel before it}}
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>

@@ -88,3 +88,39 @@ def test_a_head_that_does_not_fit() -> None:
     assert str(raised.value) == (
         "attention_gradients: expected a head of float32 and shape (4, 8), got float32 and (3, 8)"
     )
+
+
+H200 = "sim -device=H200"
+
+
+@pytest.mark.parametrize(
+    ("shapes", "options"),
+    [
+        ([(2, 70, 64), (2, 90, 64)], {}),
+        ([(2, 2, 64, 64), (2, 1, 130, 64)], {"is_causal": True, "offset": 66, "enable_gqa": True}),
+        ([(1, 100, 128), (1, 70, 128)], {"window": (30, 5), "offset": -40, "scale": 0.2}),
+    ],
+    ids=["extents that no tile divides", "causal, and heads that share keys", "a window, and rows that see nothing"],
+)
+def test_kernels_of_tensor_cores(shapes: list[tuple[int, ...]], options: dict[str, Any]):
+    rng = np.random.default_rng(3)
+    q, k, v, head = (rng.standard_normal(shapes[number]).astype("float16") for number in (0, 1, 1, 0))
+    s, _ = ops.attention_gradients.schedule(head, q, k, v, target=H200, **options)
+    assert "rolling_update" in str(s.trace())
+    made = ops.attention_gradients(head, q, k, v, target=H200, **options)
+    exact = [torch.tensor(one.astype("float64"), requires_grad=True) for one in (q, k, v)]
+    result = attention(*exact, None, options)
+    expected = torch.autograd.grad(result, exact, torch.tensor(head.astype("float64")))
+    for got, right in zip(made, expected, strict=True):
+        # Weights, gradients of scores and results are rounded to 11 bits once each.
+        difference = np.abs(got.astype("float64") - right.numpy())
+        assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
+
+
+def test_they_need_no_memory_for_scores():
+    operands = [ops.Operand((2, 4, 4096, 64), "bfloat16")] * 4
+    _, tensors = ops.attention_gradients.schedule(*operands, target=H200)
+    assert len(tensors) == 7
+    for options in ({"softcap": 2.0}, {"scale": -1.0}):
+        s, _ = ops.attention_gradients.schedule(*operands, target=H200, **options)
+        assert "rolling_update" not in str(s.trace())
