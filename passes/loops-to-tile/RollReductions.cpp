@@ -334,8 +334,8 @@ struct RollReductions : impl::RollReductionsBase<RollReductions> {
       if (!made)
         return operand == cast<scf::ForOp>(block.getParentOp()).getInductionVar() ||
                cast<BlockArgument>(operand).getOwner() != &block;
-      return made->getBlock() != &block || (!isa<tile::MapOp, tile::RowReduceOp>(made) && !made->getNumRegions() &&
-                                            isOfLoads(made, block, needed));
+      return made->getBlock() != &block ||
+             (!isa<tile::MapOp, tile::RowReduceOp>(made) && !made->getNumRegions() && isOfLoads(made, block, needed));
     });
   }
 

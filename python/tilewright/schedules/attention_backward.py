@@ -311,12 +311,13 @@ def _of_heads(gradient: Tensor, x: Tensor, name: str) -> Tensor:
 
 def _schedule(s: Schedule, chain: _Chain, stages: int) -> None:
     result, (rows, columns) = chain.results[0], chain.tile
-    dtype, depth = chain.held[0].dtype, chain.held[0].shape[-1]
+    dtype = chain.held[0].dtype
+    depth: Any = chain.held[0].shape[-1]
 
     def load(tensor: Tensor, stage: Tensor, loop: IterVar) -> None:
         s[tensor].set_scope("shared")
         s[tensor].compute_at(s[stage], loop)
-        s[tensor].copy_by("tma", swizzle=math.gcd(depth * item_bytes(tensor.dtype), _SPAN))  # type: ignore[operator]
+        s[tensor].copy_by("tma", swizzle=math.gcd(depth * item_bytes(tensor.dtype), _SPAN))
 
     first = chain.loops[0]
     heads = len(chain.held[0].shape) - 2

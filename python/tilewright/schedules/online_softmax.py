@@ -58,7 +58,7 @@ def takes(
     >>> takes((128, 128), 192, 128, 232448, 255), takes((128, 128), 256, 256, 232448, 255)
     (True, False)
     """
-    rows, columns = tile
+    _, columns = tile
     depth, results = _whole(width, _WIDTHS), _whole(wide, _WIDTHS) + (_WIDTHS if is_split else 0)
     if builtins.max(depth, results, columns) > 256:
         return False

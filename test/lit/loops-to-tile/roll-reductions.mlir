@@ -82,3 +82,62 @@ func.func @attention(%Q: memref<64x64xbf16>, %K: memref<256x64xbf16>, %V: memref
   }
   return
 }
+
+// Sums of products follow one another as they are: nothing is read of the first. All products of loaded tiles begin
+// before anything is computed of them.
+// CHECK-LABEL: func.func @gradients
+// CHECK: %[[K:.*]] = tile.load %arg0
+// CHECK: %[[BOTH:.*]]:2 = scf.for %[[J:.*]] = {{.*}} iter_args(%[[V:.*]] = %{{.*}}, %[[D:.*]] = %{{.*}})
+// CHECK-NEXT: %[[Q:.*]] = tile.load %arg1[%[[J]], %{{.*}}]
+// CHECK-NEXT: %[[S:.*]] = tile.matmul %[[K]], %[[Q]] into
+// CHECK-NEXT: %[[H:.*]] = tile.load %arg2[%[[J]], %{{.*}}]
+// CHECK-NEXT: %[[E:.*]] = tile.matmul %[[K]], %[[H]] into
+// CHECK-NEXT: %[[P:.*]] = tile.map %[[S]]
+// CHECK: %[[V1:.*]] = tile.matmul %[[P]], %[[Q]] mn_major into %[[V]]
+// CHECK: %[[G:.*]] = tile.map %[[S]], %[[E]]
+// CHECK: %[[D1:.*]] = tile.matmul %[[G]], %[[H]] mn_major into %[[D]]
+// CHECK-NEXT: scf.yield %[[V1]], %[[D1]]
+// CHECK-NOT: scf.for
+func.func @gradients(%K: memref<64x64xbf16>, %Q: memref<256x64xbf16>, %H: memref<256x64xbf16>, %out: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] : memref<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %values = scf.for %j = %c0 to %c4 step %c1 iter_args(%v = %none) -> (!tile.fragment<64x64xf32>) {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q0"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %v1 = tile.matmul %p, %q mn_major into %v : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %v1 : !tile.fragment<64x64xf32>
+    } {schedule.axis = #schedule.axis<"r.outer" of "dV">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    %keys = scf.for %j = %c0 to %c4 step %c1 iter_args(%d = %none) -> (!tile.fragment<64x64xf32>) {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q1"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %h = tile.load %H[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %e = tile.matmul %k, %h into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %g = tile.map %s, %e : !tile.fragment<64x64xf32>, !tile.fragment<64x64xf32> -> !tile.fragment<64x64xbf16> {
+      ^bb0(%a: f32, %b: f32, %row: index, %column: index):
+        %m = arith.mulf %a, %b : f32
+        %t = arith.truncf %m : f32 to bf16
+        tile.yield %t : bf16
+      }
+      %d1 = tile.matmul %g, %h mn_major into %d : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %d1 : !tile.fragment<64x64xf32>
+    } {schedule.axis = #schedule.axis<"r.outer" of "dK">, schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "dV">}
+    %result = tile.map %values, %keys : !tile.fragment<64x64xf32>, !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+    ^bb0(%a: f32, %b: f32, %row: index, %column: index):
+      %d = arith.addf %a, %b : f32
+      tile.yield %d : f32
+    }
+    tile.store %result to %out[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<64x64xf32>
+  }
+  return
+}
