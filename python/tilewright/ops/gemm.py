@@ -20,6 +20,7 @@ from .by_rules import acc_of, by_rules
 from .empty import is_empty
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
+from .strides import is_transposed
 
 __all__ = ["ACTIVATIONS", "expect_activation", "make_epilogue", "matmul"]
 
@@ -58,6 +59,15 @@ class _Product(Operator):
         if given.get("residual") is not None:
             given["residual"] = given["residual"].reshape(-1, columns)
         return super()._run(a.reshape(-1, taken), b, **given).reshape(*a.shape[:-1], columns)
+
+    def _row_major(self, given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The transpose of a row-major matrix is read where it is."""
+        given, options = dict(given), dict(options)
+        for name in ("a", "b"):
+            if name in given and is_transposed(given[name]):
+                given[name] = given[name].T
+                options[f"transpose_{name}"] = not options.get(f"transpose_{name}", False)
+        return super()._row_major(given, options)
 
     def _run_batches(self, listed: list[Any], options: dict[str, Any]) -> Any:
         """As many matrices of each, whose dimensions in front are made one."""

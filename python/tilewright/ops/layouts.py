@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,35 +10,11 @@ import numpy as np
 from ..dtypes import as_dtype, item_bytes
 from ..target import Target
 from .operator import Operand, Operator, Scheduled, frozen, is_on_gpu
+from .strides import is_of_torch, row_major, strides_of
 
-__all__ = ["StridedOperator", "empty_like", "strided_operator", "strides_of"]
+__all__ = ["StridedOperator", "empty_like", "strided_operator"]
 
 _ALIGNMENT = 16
-
-
-def strides_of(array: Any) -> tuple[int, ...] | None:
-    """The strides of an array in elements; None of one that is row-major, or of which they are not known.
-
-    >>> import numpy as np
-    >>> strides_of(np.zeros((2, 3, 4), "float32").swapaxes(0, 1))
-    (4, 12, 1)
-    """
-    if isinstance(array, np.ndarray):
-        if array.flags.c_contiguous or any(stride % array.itemsize for stride in array.strides):
-            return None
-        strides = tuple(stride // array.itemsize for stride in array.strides)
-    elif is_of_torch(array):
-        if array.is_contiguous():
-            return None
-        strides = tuple(array.stride())
-    else:
-        return None
-    return None if min(strides, default=0) < 0 else strides
-
-
-def is_of_torch(array: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(array, torch.Tensor)
 
 
 def operand_of(array: Any, name: str) -> Operand:
@@ -64,6 +39,8 @@ class StridedOperator(Operator):
         given, rest = self._split(arrays, options)
         if all(strides_of(array) is None for array in (*given.values(), out)):
             return super()._run(*arrays, target=target, out=out, **options)
+        # Strides that a schedule cannot have, as of a reversed axis, are copied.
+        given = {name: array if strides_of(array) else row_major(array) for name, array in given.items()}
         operands = tuple((name, operand_of(array, f"{self.__name__}: {name}")) for name, array in given.items())
         where = "cpu" if target is None and not any(map(is_on_gpu, given.values())) else target
         if out is None:

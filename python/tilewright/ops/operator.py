@@ -14,12 +14,13 @@ import numpy as np
 from ..compiler import Function, build
 from ..compiler.program_name import free_name
 from ..dtypes import as_dtype
-from ..errors import TilewrightTypeError
+from ..errors import TilewrightTypeError, TilewrightValueError
 from ..target import Target
 from ..te import Tensor
 from ..te.alignment import ALIGNMENT
 from ..te.expr import Var
 from ..te.schedule import Schedule
+from .strides import is_row_major, row_major
 
 __all__ = ["Operand", "Operator", "Scheduled", "frozen", "is_on_gpu", "operator"]
 
@@ -100,6 +101,8 @@ class _Known:
 def _key_of(arrays: tuple[Any, ...], options: dict[str, Any], target: Any) -> Hashable | None:
     """What decides which function arrays get; None where that takes a closer look."""
     try:
+        if not all([is_row_major(one) for one in arrays]):
+            return None
         key = (
             tuple([(type(one), one.shape, one.dtype, getattr(one, "device", None)) for one in arrays]),
             tuple(options.items()),
@@ -116,7 +119,7 @@ class Operator:
 
     Options are keyword arguments; `target` is where to compute: by default the GPU for arrays in its memory, this
     machine's processor for others. With `out` the result is written there, else to a new array of the first one's
-    library.
+    library. Arrays that are not row-major, as views are, are copied first.
     """
 
     takes_symbols = False
@@ -145,11 +148,18 @@ class Operator:
         return self._run(*arrays, **options)
 
     def _run(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
+        if out is not None and not is_row_major(out):
+            return _into_view(self.__name__, self._run(*arrays, target=target, **options), out)
         key = _key_of(arrays, options, target)
         known = self._known.get(key) if key is not None else None
         if known is not None:
             return known(arrays, out)
         given, rest = self._split(arrays, options)
+        if not all(map(is_row_major, given.values())):
+            given, rest = self._row_major(given, rest)
+            if tuple(given) == self._arrays[: len(given)]:  # in their order, and none is left out
+                return self._run(*given.values(), target=target, out=out, **rest)
+            return self._run(**given, target=target, out=out, **rest)
         where = "cpu" if target is None and not any(is_on_gpu(array) for array in given.values()) else target
         function = self._find(given, rest, where)
         if key is not None and len(given) == len(arrays):
@@ -157,6 +167,10 @@ class Operator:
                 self._known.clear()
             self._known[key] = _Known.of(function, arrays[0])
         return function(*given.values()) if out is None else _into(function, given, out)
+
+    def _row_major(self, given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Row-major arrays in place of those given, and the options for them."""
+        return {name: row_major(array) for name, array in given.items()}, options
 
     def function(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Function:
         """The compiled function for such arrays, or placeholders.
@@ -227,6 +241,16 @@ def is_on_gpu(array: Any) -> bool:
 
 def _into(function: Function, given: Mapping[str, Any], out: Any) -> Any:
     function(*given.values(), out)
+    return out
+
+
+def _into_view(name: str, result: Any, out: Any) -> Any:
+    """Copies the result into an array that is not row-major."""
+    if tuple(out.shape) != tuple(result.shape) or out.dtype != result.dtype:
+        raise TilewrightValueError(
+            f"{name}: out: expected {result.dtype}{[*result.shape]}, got {out.dtype}{[*out.shape]}"
+        )
+    out[...] = result
     return out
 
 
