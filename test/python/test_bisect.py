@@ -146,6 +146,14 @@ def test_scans_tuples_and_intrinsics_of_the_program() -> None:
     np.testing.assert_array_equal(interpret([S], {X: x}, {})[0], x.cumsum(axis=0))
 
 
+def test_elements_without_dimensions() -> None:
+    A = te.placeholder((), "float16", name="A")
+    B = te.compute((), lambda: A[()] * 2, name="B")
+    C = te.compute((), lambda: B[()] + A[()], name="C")
+    (got,) = interpret([C], {A: np.array(3, "float16")}, {})
+    assert got.shape == () and got == 9
+
+
 def test_statements_have_no_meaning_in_numpy() -> None:
     A = te.placeholder((4,), name="A")
 

@@ -145,7 +145,7 @@ class _Stage:
 
     def _element(self, expr: Expr, memo: dict[int, Array], shape: tuple[int, ...]) -> Array:
         made = self._value(expr, memo, None)
-        return np.ascontiguousarray(np.broadcast_to(made, shape)).astype(_numpy(expr.element_type))
+        return np.array(np.broadcast_to(made, shape), _numpy(expr.element_type), order="C")
 
     def _reduce(self, reduction: Any, parts: list[Array]) -> list[Array]:
         flat = [part.reshape(*part.shape[: self._rank], -1) for part in parts]

@@ -198,6 +198,11 @@ class _Trials:
     def elements(self, tensor: _Argument, trial: str) -> Any:
         import numpy
 
+        return numpy.asarray(self._values(tensor, trial))  # for NumPy makes scalars of arrays without dimensions
+
+    def _values(self, tensor: _Argument, trial: str) -> Any:
+        import numpy
+
         from ..dtypes import as_dtype
 
         dtype, shape = tensor.dtype, tensor.shape

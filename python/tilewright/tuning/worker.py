@@ -138,7 +138,7 @@ class Trials:
             for at, argument in zip(reference["inputs"], function.signature.arguments):
                 array = arrays[at].numpy() if hasattr(arrays[at], "numpy") else arrays[at]
                 if not argument.is_number:
-                    array = np.ascontiguousarray(array).astype(_dtype(argument.dtype))
+                    array = np.array(array, _dtype(argument.dtype), order="C")
                 given.append(array)
             rng = np.random.default_rng(task["seed"])
             places: list[Places | None] = []

@@ -160,3 +160,16 @@ def test_reads_at_indices_that_are_read() -> None:
 
     text = refusal(lambda: te.decl_tensor_intrin(b.op, statements, name="gather"))
     assert text == "decl_tensor_intrin gather: expected reads at indices of the axes, got one at an index that is read"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int8", "bool"])
+def test_an_operand_without_dimensions(dtype: str) -> None:
+    a = te.placeholder((), dtype, name="a")
+    b = te.compute((), lambda: a[()], name="b")
+
+    def statements(ins, outs):
+        ib = tir.ir_builder.create()
+        ib.buffer_ptr(outs[0])[()] = ins[0][()]
+        return ib.get()
+
+    assert te.decl_tensor_intrin(b.op, statements, name="mine")
