@@ -1,35 +1,39 @@
 """Attention of two matmuls in one kernel beside torch's fused ones, in one run on one GPU.
 
-`python bench/attention.py OUT.json [d64 d128] [full causal] [512 1024 2048 4096 8192 16384]`: what is named is
-measured, by default all. Sequences of 16 Ki tokens in all, and 2048 / d heads. Medians of event times in random order,
-inputs random, the L2 cache flushed before every run. Each result, written over NaN, is checked against float64 on 256
-rows of two heads, with the error of cuDNN's own as the measure. Operations are 4 B H S S d, half of them if causal.
+`python bench/attention.py OUT.json [--seconds N] [WORD ...]` measures the rows whose names have all the words, in the
+order of `ROWS`, and begins none after N seconds. Sequences of 16 Ki tokens in all, and 2048 / d heads. Medians of event
+times in random order, inputs random, the L2 cache flushed before every run. Each result, written over NaN, is checked
+against float64 on 256 rows of two heads, with the error of the peer as the measure. Operations of a forward pass are
+4 B H S S d, half of them if causal.
 """
 
 from __future__ import annotations
 
-import itertools
+import argparse
 import json
 import random
 import statistics
-import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from attention_rows import figures_of, gradients, grouped, masked
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import tilewright as tw
 from tilewright.schedules import attention_wgmma
 
-TOKENS, HIDDEN, ROWS, REPEAT = 16384, 2048, 256, 20
+TOKENS, HIDDEN, ROWS_CHECKED, REPEAT = 16384, 2048, 256, 20
 PEERS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash2": SDPBackend.FLASH_ATTENTION}
 # Tiles and stages that are worth a try, by the width of a head.
 CHOICES: dict[int, list[dict[str, Any]]] = {
-    64: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (192, 128)}, {"tile": (128, 256)}],
-    128: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (128, 64), "stages": 3}],
+    64: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (128, 192)}],
+    128: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (128, 160)}],
+    192: [{"tile": (128, 128)}, {"tile": (128, 112)}],
+    256: [{"tile": (128, 64)}, {"tile": (128, 80)}],
 }
 
 
@@ -72,15 +76,16 @@ def error_of(
     return worst
 
 
-def measure(clock: Clock, width: int, length: int, causal: bool) -> dict[str, Any]:
-    """One shape: all choices and all peers in one run."""
-    batch, heads = TOKENS // length, HIDDEN // width
-    q, k, v = (torch.randn(batch, heads, length, width, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+def forward(clock: Clock, width: int, length: int, causal: bool, wide: int | None = None) -> dict[str, Any]:
+    """One shape: all choices and all peers in one run. V has `wide` columns if that is given."""
+    batch, heads, columns = TOKENS // length, HIDDEN // min(width, wide or width), wide or width
+    q, k = (torch.randn(batch, heads, length, width, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    v = torch.randn(batch, heads, length, columns, device="cuda", dtype=torch.bfloat16)
     flat = [each.flatten(0, 1) for each in (q, k, v)]
-    rows = torch.randperm(length, device="cuda")[:ROWS]  # the same for all
-    operations = 4.0 * batch * heads * length * length * width / (2 if causal else 1)
+    rows = torch.randperm(length, device="cuda")[:ROWS_CHECKED]  # the same for all
+    operations = 2.0 * batch * heads * length * length * (width + columns) / (2 if causal else 1)
     calls: dict[str, Callable[[], Any]] = {}
-    errors: dict[str, float] = {}
+    errors: dict[str, Any] = {}
     for name, backend in PEERS.items():
 
         def peer(backend: SDPBackend = backend) -> torch.Tensor:
@@ -92,45 +97,82 @@ def measure(clock: Clock, width: int, length: int, causal: bool) -> dict[str, An
             calls[name] = peer
         except RuntimeError as refused:
             print(name, "refuses", str(refused).splitlines()[0])
-    out = torch.empty_like(flat[0])
+    out = torch.empty_like(flat[2])
     for choice in CHOICES[width]:
-        if length % choice["tile"][0] or length % choice["tile"][1]:
-            continue
         name = json.dumps(choice)
-        scheduled = attention_wgmma(batch * heads, length, length, width, "bfloat16", causal=causal, **choice)
+        scheduled = attention_wgmma(
+            batch * heads, length, length, width, "bfloat16", wide=wide, causal=causal, **choice
+        )
         func = tw.build(*scheduled, target="cuda", name="attention")
         out.fill_(float("nan"))
         func(*flat, out)
         errors[name] = error_of(out, rows, *flat, causal)
         calls[name] = lambda func=func: func(*flat, out)
-    times = dict(zip(calls, clock.medians(list(calls.values())), strict=True))
-    figures = {
-        name: {"ms": round(ms, 4), "TFLOPs": round(operations / ms / 1e9, 1), "error": errors[name]}
-        for name, ms in times.items()
-    }
-    best = min((name for name in times if name not in PEERS), key=times.__getitem__)
-    figures["best"] = {"choice": best, "of_cudnn": round(times["cudnn"] / times[best], 3) if "cudnn" in times else None}
-    figures["best"]["right"] = errors[best] <= 1.5 * errors.get("cudnn", 1e-2)
-    return figures
+    return figures_of(calls, errors, operations, clock.medians)
+
+
+Row = Callable[[Clock], dict[str, Any]]
+
+
+def _forward(width: int, length: int, mask: str, wide: int | None = None) -> tuple[str, Row]:
+    name = f"forward d{width}{f'/{wide}' if wide else ''} {length} {mask}"
+    return name, lambda clock: forward(clock, width, length, mask == "causal", wide)
+
+
+def _gradients(width: int, length: int, mask: str) -> tuple[str, Row]:
+    batch, heads = TOKENS // length, HIDDEN // width
+    name = f"backward d{width} {length} {mask}"
+    return name, lambda clock: gradients(clock.medians, batch, heads, length, width, mask == "causal")
+
+
+def _masked(kind: str) -> tuple[str, Row]:
+    return f"mask {kind}", lambda clock: masked(clock.medians, kind)
+
+
+def _rows() -> dict[str, Row]:
+    """By name, the most important first."""
+    both = ("causal", "full")
+    return dict(
+        [
+            *(_gradients(width, 4096, mask) for width in (128, 64) for mask in both),
+            *(_forward(256, 4096, mask) for mask in both),
+            _forward(192, 4096, "causal", 128),
+            ("forward GQA 64:8 2x4096 causal", lambda clock: grouped(clock.medians)),
+            *(_forward(width, 4096, mask) for width in (128, 64) for mask in both),
+            *(_masked(kind) for kind in ("window", "cap", "alibi", "sinks", "documents")),
+            *(_forward(width, 1024, mask) for width in (64, 128) for mask in both),
+            *(_gradients(width, length, "causal") for length in (16384, 1024) for width in (128, 64)),
+            *(_forward(width, 16384, mask) for width in (64, 128, 256) for mask in both),
+            *(_gradients(width, length, "full") for length in (16384, 1024) for width in (128, 64)),
+            *(_forward(width, length, mask) for length in (2048, 8192, 512) for width in (128, 64) for mask in both),
+        ]
+    )
 
 
 def main() -> None:
-    path, *named = sys.argv[1:]
-    widths = [width for width in CHOICES if f"d{width}" in named] or list(CHOICES)
-    masks = [mask for mask in ("full", "causal") if mask in named] or ["full", "causal"]
-    lengths = [int(name) for name in named if name.isdigit()] or [512, 1024, 2048, 4096, 8192, 16384]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    given = parser.parse_args()
     results: dict[str, Any] = {
         "device": torch.cuda.get_device_name(),
         "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version(),
-        "command": " ".join(["python bench/attention.py", *sys.argv[1:]]),
+        "command": " ".join(["python bench/attention.py OUT.json", f"--seconds {given.seconds}", *given.words]),
     }
-    clock = Clock()
-    for width, mask, length in itertools.product(widths, masks, lengths):
-        name = f"forward d{width} {TOKENS // length}x{HIDDEN // width}x{length} {mask}"
-        results[name] = figures = measure(clock, width, length, mask == "causal")
-        print(name, json.dumps(figures), flush=True)
-        Path(path).write_text(json.dumps(results, indent=1) + "\n")
+    clock, began = Clock(), time.monotonic()
+    for name, row in _rows().items():
+        if not all(word in name.split() for word in given.words):
+            continue
+        if time.monotonic() - began > given.seconds:
+            break
+        try:
+            results[name] = row(clock)
+        except Exception as failed:
+            results[name] = {"failed": f"{type(failed).__name__}: {failed}"[:2000]}
+        print(f"{time.monotonic() - began:.0f} s", name, json.dumps(results[name]), flush=True)
+        given.path.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from .online_softmax import attention_of
 
 __all__ = ["attention_wgmma"]
 
-_ROWS, _MAX_COLUMNS = 64, 256
+_ROWS, _STEP, _MAX_COLUMNS = 64, 16, 256
 
 
 def attention_wgmma(
@@ -48,8 +48,8 @@ def attention_wgmma(
     Raises
     ------
     ValueError
-        Where there is no instruction of this type; where `tile` is no multiple of 64 x 64 with at most 256 columns;
-        where `width` is no multiple of 8 up to 256.
+        Where there is no instruction of this type; where `tile` is no multiple of 64 x 16 with 64 to 256 columns;
+        where a width is no multiple of 8 up to 256.
 
     >>> import numpy as np
     >>> import tilewright as tw
@@ -66,8 +66,8 @@ def attention_wgmma(
     if dtype not in ("float16", "bfloat16"):
         raise ValueError(f"expected float16 or bfloat16, whose products a second one takes from registers, got {dtype}")
     rows, columns = tile
-    if rows % _ROWS or columns % _ROWS or rows < _ROWS or not _ROWS <= columns <= _MAX_COLUMNS:
-        raise ValueError(f"expected a tile of multiples of 64 rows and columns, up to 256 columns, got {tile}")
+    if rows % _ROWS or columns % _STEP or rows < _ROWS or not _ROWS <= columns <= _MAX_COLUMNS:
+        raise ValueError(f"expected a tile of a multiple of 64 rows and of 16 columns, from 64 to 256, got {tile}")
     for given in (width, width if wide is None else wide):
         if given % 8 or not 8 <= given <= _MAX_COLUMNS:
             raise ValueError(f"expected a width of a multiple of 8, whose rows TMA copies, up to 256, got {given}")

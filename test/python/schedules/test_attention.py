@@ -62,6 +62,10 @@ def test_rows_whose_maximum_grows_far_are_rescaled():
     check(1, 64, 512, 64, "float16", spread=6.0, scale=1.0, tile=(64, 64))
 
 
+def test_tiles_of_80_keys():
+    check(1, 64, 200, 64, tile=(64, 80), causal=True)
+
+
 def test_three_warpgroups_and_wide_tiles():
     check(1, 192, 384, 64, tile=(192, 128), causal=True)
 
@@ -381,7 +385,7 @@ def test_each_barrier_but_releases_of_a_ragged_kernel_is_needed():
     ("given", "options", "message"),
     [
         ((1, 128, 128, 64, "float32"), {}, "expected float16 or bfloat16, whose products a second one takes from registers, got float32"),
-        ((1, 128, 128, 64), {"tile": (96, 64)}, r"expected a tile of multiples of 64 rows and columns, up to 256 columns, got \(96, 64\)"),
+        ((1, 128, 128, 64), {"tile": (96, 64)}, r"expected a tile of a multiple of 64 rows and of 16 columns, from 64 to 256, got \(96, 64\)"),
         ((1, 128, 128, 84), {}, "expected a width of a multiple of 8, whose rows TMA copies, up to 256, got 84"),
         ((1, 256, 128, 64), {"causal": True}, "expected at least as many keys as queries of a causal attention, got 128 and 256"),
         ((1, 128, 128, 64), {"scale": -1.0}, "expected a positive scale, got -1.0"),
