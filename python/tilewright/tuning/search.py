@@ -60,9 +60,12 @@ def _engine(executor: Executor | None, workers: int) -> Iterator[Executor]:
     own = ThreadPoolExecutor(workers, thread_name_prefix="tilewright-tune")
     try:
         yield own
-    finally:
-        close_workers()  # what still runs ends
-        own.shutdown(wait=True, cancel_futures=True)
+    except BaseException:  # Ctrl-C waits for nothing
+        own.shutdown(wait=False, cancel_futures=True)
+        close_workers(wait=False)
+        raise
+    close_workers()
+    own.shutdown()
 
 
 class Search:
@@ -110,8 +113,6 @@ class Search:
             except BaseException:
                 for future in running:
                     future.cancel()
-                if executor is None:
-                    close_workers()
                 raise
 
     # ------------------------------------------------------------------ the first schedule
