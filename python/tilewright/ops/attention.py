@@ -20,7 +20,7 @@ from .by_rules import FLOATS, by_rules, expect_floats, given
 from .layouts import strided_operator
 from .operator import Operand, Scheduled
 
-__all__ = ["attention", "check_attention", "options_of", "result_shape"]
+__all__ = ["attention", "check_attention", "check_dropout", "options_of", "result_shape"]
 
 
 def _outer(q: Operand, k: Operand, v: Operand) -> tuple[int, ...]:
@@ -41,6 +41,7 @@ def result_shape(
     lengths: Operand | None = None,
     slopes: Operand | None = None,
     sinks: Operand | None = None,
+    seed: Operand | None = None,
 ) -> tuple[int, ...]:
     """The shape of the result, of operands that fit."""
     check_attention(q, k, v, mask, enable_gqa=True, pages=pages, lengths=lengths)
@@ -60,6 +61,7 @@ def attention(
     lengths: Operand | None = None,
     slopes: Operand | None = None,
     sinks: Operand | None = None,
+    seed: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -67,6 +69,7 @@ def attention(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
     offset: int = 0,
+    dropout_p: float = 0.0,
     strides: Sequence[int] | None = None,
     target: Target | None = None,
 ) -> Scheduled:
@@ -95,6 +98,8 @@ def attention(
         it is at key i + `offset`.
     sinks
         Of float32, one for each head of `q`: a score more, without a value, which takes its share of the weights.
+    seed
+        Of int32, one number without dimensions: which weights are dropped.
     is_causal
         Query i sees the keys up to i + `offset`.
     scale
@@ -109,6 +114,9 @@ def attention(
     offset
         The position of the first query among the keys: 0 as in torch. Use keys - queries to put the last query at the
         last key.
+    dropout_p
+        The probability with which a weight is dropped. The others are divided by 1 - `dropout_p`. A hash of the seed
+        and the place says which: the same arrays and seed give the same result.
     strides
         Of a result that is not row-major, in elements.
 
@@ -138,13 +146,15 @@ def attention(
     """
     check_attention(q, k, v, mask, enable_gqa, pages, lengths)
     _check_heads(q, slopes=slopes, sinks=sinks)
+    check_dropout(dropout_p, seed)
     bounds = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     operands = {"Q": q, "K": k, "V": v, "mask": mask, "pages": pages, "lengths": lengths}
-    operands |= {"slopes": slopes, "sinks": sinks}
+    operands |= {"slopes": slopes, "sinks": sinks, "seed": seed}
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
     inputs = list(named.values())
     options: dict[str, Any] = {**bounds, "softcap": softcap, "scale": scale}
-    options |= {name: named.get(name) for name in ("pages", "lengths", "slopes", "sinks")}
+    options |= {name: named.get(name) for name in ("pages", "lengths", "slopes", "sinks", "seed")}
+    options["dropout_p"] = dropout_p
     shape = result_shape(q, k, v, None, pages)
     on_gpu = target is None or target.kind != "cpu"
     tiles = tiles_for(q, k, v, shape, strides, current(), pages) if on_gpu else None
@@ -211,6 +221,15 @@ def check_attention(
             more = "" if enable_gqa else " (enable_gqa=True is for heads of q that share one of k and v)"
             raise ValueError(f"attention: expected extents before the last two that fit{more}, {shapes}")
     _check_mask(mask, (*_outer(q, k, v), q.shape[-2], k.shape[-2]))
+
+
+def check_dropout(p: float, seed: Operand | None) -> None:
+    if not 0 <= p < 1:
+        raise ValueError(f"attention: expected a dropout_p from 0 to less than 1, got {p}")
+    if p and seed is None:
+        raise ValueError(f"attention: expected a seed, which says what a dropout_p of {p} drops, got none")
+    if seed is not None and (seed.dtype, seed.shape) != ("int32", ()):
+        raise ValueError(f"attention: expected a seed of int32 and shape (), got {seed.dtype} and {seed.shape}")
 
 
 def _check_heads(q: Operand, **arrays: Operand | None) -> None:

@@ -14,10 +14,10 @@ from ..graph.operators.common import accumulator, at
 from ..rules import auto_schedule
 from ..schedules.attention_backward import attention_gradients_of
 from ..schedules.attention_choice import gradient_tiles_for
-from ..schedules.scores import heads_of, of_head, score
+from ..schedules.scores import Dropout, heads_of, of_head, score
 from ..target import Target
 from ..te import Expr, Tensor
-from .attention import check_attention, options_of, result_shape
+from .attention import check_attention, check_dropout, options_of, result_shape
 from .by_rules import given
 from .operator import Operand, Scheduled, operator
 
@@ -31,6 +31,7 @@ def attention_gradients(
     k: Operand,
     v: Operand,
     mask: Operand | None = None,
+    seed: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -38,6 +39,7 @@ def attention_gradients(
     window: tuple[int | None, int | None] | None = None,
     softcap: float | None = None,
     offset: int = 0,
+    dropout_p: float = 0.0,
     target: Target | None = None,
 ) -> Scheduled:
     """The gradients of `attention` by q, k and v, in their shapes, and by a mask of floats where there is one.
@@ -66,21 +68,24 @@ def attention_gradients(
             f"{head.shape}"
         )
     options = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
-    operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask}
-    inputs = [given(one, name) for name, one in operands.items() if one is not None]
+    check_dropout(dropout_p, seed)
+    operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask, "seed": seed}
+    named = {name: given(one, name) for name, one in operands.items() if one is not None}
+    inputs = list(named.values())
+    dropped: dict[str, Any] = {"dropout_p": dropout_p, "seed": named.pop("seed", None)}
     is_masked = options["before"] is not None or options["behind"] is not None
     tiles = None
     if (target is None or target.kind != "cpu") and mask is None and softcap is None and (scale is None or scale > 0):
         tiles = gradient_tiles_for(q, k, v, expected[0], current(), is_masked=is_masked)
     if tiles is not None:
-        return attention_gradients_of(*inputs, scale=scale, tiles=tiles, **options)
-    outputs = _defined(*inputs, scale=scale, softcap=softcap, **options)
+        return attention_gradients_of(*named.values(), scale=scale, tiles=tiles, **options, **dropped)
+    outputs = _defined(*named.values(), scale=scale, softcap=softcap, **options, **dropped)
     return auto_schedule(outputs, target), [*inputs, *outputs]
 
 
 def _defined(
     head: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None,
-    before: int | None, behind: int | None, offset: int, softcap: float | None,
+    before: int | None, behind: int | None, offset: int, softcap: float | None, dropout_p: float, seed: Tensor | None,
 ) -> list[Tensor]:  # fmt: skip
     """The gradients as stages: the weights P of a softmax, and dS = P (dP - sum of P dP) of its scores."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v)
@@ -105,6 +110,12 @@ def _defined(
         return te.compute(shape[:-1], lambda *row: reducer(element(*row, axis), axis=axis), name=name)
 
     raw, dP = dot("QK", q, k, width), dot("dP", head, v, wide)
+    dropout = Dropout.of(dropout_p, seed)
+
+    def used(value: Expr, places: Sequence[Any]) -> Expr:
+        """A weight that dropout leaves, or its gradient."""
+        *outer, i, j = places
+        return value if dropout is None else dropout.of_weight(value, outer, i, j, heads=heads, queries=queries)
 
     def masked(*places: Any) -> Expr:
         own = None if mask is None else at(mask, list(places), shape)
@@ -124,8 +135,8 @@ def _defined(
         return te.select(total == none, none, E(*places) / total)
 
     P = te.compute(shape, weight, name="P")
-    D = over_keys("D", te.sum, lambda *at: P(*at) * dP(*at))
-    dS = te.compute(shape, lambda *at: P(*at) * (dP(*at) - D(*at[:-1])), name="dS")
+    D = over_keys("D", te.sum, lambda *at: P(*at) * used(dP(*at), at))
+    dS = te.compute(shape, lambda *at: P(*at) * (used(dP(*at), at) - D(*at[:-1])), name="dS")
 
     def slope(*places: Any) -> Expr:
         """Of a score, before what is added to it, by the dot product."""
@@ -135,7 +146,7 @@ def _defined(
         return (1.0 - bent * bent) * factor
 
     # Operands of matmuls are rounded to the type, as in the forward direction.
-    weights = te.compute(shape, lambda *at: P(*at).astype(q.dtype), name="P.rounded")
+    weights = te.compute(shape, lambda *at: used(P(*at), at).astype(q.dtype), name="P.rounded")
     scores = te.compute(shape, lambda *at: (dS(*at) * slope(*at)).astype(q.dtype), name="dS.rounded")
 
     def of_rows(name: str, a: Tensor, b: Tensor, extent: int, columns: int, *, transposed: bool) -> Tensor:

@@ -27,7 +27,7 @@ from ..te import (
     thread_axis,
 )
 from ..te.schedule import Schedule
-from .scores import heads_of, of_head, score
+from .scores import Dropout, heads_of, of_head, score
 
 __all__ = ["attention_gradients_of"]
 
@@ -75,6 +75,7 @@ class _Definition:
     before: int | None
     behind: int | None
     offset: int
+    dropout: Dropout | None
 
     @property
     def heads(self) -> list[Any]:
@@ -116,6 +117,12 @@ class _Definition:
         seen = [] if self.behind is None else [j <= i + (self.offset + self.behind)]
         return seen if self.before is None else [*seen, j >= i + (self.offset - self.before)]
 
+    def used(self, value: Expr, outer: Sequence[Expr], i: Expr, j: Expr) -> Expr:
+        """A weight that dropout leaves, or its gradient."""
+        if self.dropout is None:
+            return value
+        return self.dropout.of_weight(value, outer, i, j, heads=self.heads, queries=self.extents[0])
+
     def statistics(self, tile: tuple[int, int]) -> _Chain:
         """Of each query the logarithm, by 2, of its sum of exponentials, and the sum of weights times their gradients.
 
@@ -154,7 +161,12 @@ class _Definition:
             return exp2(S(*at) * factor - largest * factor)
 
         L = compute(shape, lambda *row: sum(weight([rl, *ml][-1], *row, jl), axis=jl), name="L")
-        D = compute(shape, lambda *row: sum(weight([rd, *md][-1], *row, jd) * dP(*row, jd), axis=jd), name="D")
+
+        def term(*at: Expr) -> Expr:
+            *outer, i, j = at
+            return weight([rd, *md][-1], *at) * self.used(dP(*at), outer, i, j)
+
+        D = compute(shape, lambda *row: sum(term(*row, jd), axis=jd), name="D")
 
         def result(*row: Expr) -> Any:
             total, largest = L(*row), M(*row)
@@ -201,8 +213,10 @@ class _Definition:
                 *outer, row, column = at
                 i, j = (column, row) if of_keys else (row, column)
                 value = exp2(raw(*at) * (self.scale * _LOG2_E) - of_query(logarithms, outer, i))
-                if ahead is not None:
-                    value = value * (ahead(*at) - of_query(products, outer, i))
+                if ahead is None:
+                    value = self.used(value, outer, i, j)
+                else:
+                    value = value * (self.used(ahead(*at), outer, i, j) - of_query(products, outer, i))
                 end = [j < keys] if keys < all_keys and not of_keys else []
                 for condition in (*self.sees(i, j), *end):
                     value = select(condition, value, const(0.0, "float32"))
@@ -245,6 +259,8 @@ def attention_gradients_of(
     tiles: Sequence[tuple[int, int]] = ((128, 64), (128, 64), (128, 64)),
     stages: int = 2,
     statistics: Sequence[Tensor] | None = None,
+    dropout_p: float = 0.0,
+    seed: Tensor | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """The gradients of softmax(scale Q K^T) V by Q, K and V, where `head` is that by the result.
 
@@ -260,10 +276,10 @@ def attention_gradients_of(
     Returns
     -------
     tuple
-        The schedule, and `head`, Q, K and V, the statistics that were given, and the three gradients.
+        The schedule, and `head`, Q, K and V, the statistics and the seed that were given, and the three gradients.
     """
     scale = float(Q.shape[-1] ** -0.5) if scale is None else scale  # type: ignore[operator]
-    made = _Definition(head, Q, K, V, scale, before, behind, offset)
+    made = _Definition(head, Q, K, V, scale, before, behind, offset, Dropout.of(dropout_p, seed))
     chains = [] if statistics is not None else [made.statistics(tiles[0])]
     numbers = statistics if statistics is not None else chains[0].results
     shared = _is_shared(made.heads, K, V)
@@ -286,7 +302,7 @@ def attention_gradients_of(
             if total.op.reduce_axis:
                 s[total].set_scope("local")
                 s[total].compute_at(s[one], thread)
-    return s, [head, Q, K, V, *(statistics or []), dQ, *summed]
+    return s, [head, Q, K, V, *(statistics or []), *([] if seed is None else [seed]), dQ, *summed]
 
 
 def _is_shared(heads: Sequence[Any], *tensors: Tensor) -> bool:

@@ -31,7 +31,7 @@ from ..te import (
 )
 from ..te.schedule import Schedule
 from .key_parts import KeyParts, merged, schedule_merge
-from .scores import score
+from .scores import Dropout, score
 
 __all__ = ["attention_of", "takes"]
 
@@ -109,6 +109,8 @@ def attention_of(
     lengths: Tensor | None = None,
     slopes: Tensor | None = None,
     sinks: Tensor | None = None,
+    dropout_p: float = 0.0,
+    seed: Tensor | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
 
@@ -129,6 +131,7 @@ def attention_of(
     says which pages have the keys and values of sequence b. `lengths` says how many keys each sequence has. Its last
     query then stands at its last key, and `offset` counts from there. `slopes` says for each head what a score grows by
     from one key to the next. `sinks` has for each head a score without a value. It only takes its share of the weights.
+    Weights are dropped with the probability `dropout_p`; a number of int32, the `seed`, says which.
     """
     rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], V.shape[-1]]
@@ -212,7 +215,19 @@ def attention_of(
     of_maximum, of_sum, of_values = scored("SM"), scored("SL"), scored("SO")
     M = compute(shape[:-1], lambda *row: max(of_maximum(*row, axes[0]), axis=axes[0]), name="M")
     L = compute(shape[:-1], lambda *row: sum(weight(of_sum, *row, axes[1]), axis=axes[1]), name="L")
-    P = compute(shape, lambda *at: weight(of_values, *at).astype(dtype), name="P")
+    dropout = Dropout.of(dropout_p, seed)
+
+    def used(*at: Expr) -> Expr:
+        *outer, i, j = at
+        value = weight(of_values, *at)
+        if dropout is not None:
+            head, query_ = places.head(outer, i)
+            value = dropout.of_weight(
+                value, head, query_, places.key(outer, j), heads=places.all_heads, queries=queries
+            )  # fmt: skip
+        return value.astype(dtype)
+
+    P = compute(shape, used, name="P")
     value = filled(V, (made.keys, results), "V.shared")
     W = compute(
         (*shape[:-1], results),
@@ -255,7 +270,7 @@ def attention_of(
         s[last].persistent(blocks)
     if merging:
         schedule_merge(s, O, merging)
-    return s, [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks) if one is not None), O]
+    return s, [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks, seed) if one is not None), O]
 
 
 def _schedule(

@@ -1,13 +1,16 @@
-"""What attention computes before the softmax: which heads there are, and the score of a query and a key."""
+"""What attention computes of a query and a key: which heads there are, the score, and whether a weight is dropped."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..te import Expr, Tensor, const, min, select, tanh
 
-__all__ = ["heads_of", "of_head", "of_page", "score"]
+__all__ = ["Dropout", "heads_of", "of_head", "of_page", "score"]
 
 
 def _is_one(extent: Any) -> bool:
@@ -70,3 +73,32 @@ def score(
     if before is not None:
         value = select(j >= i + (offset - before), value, lowest)
     return value
+
+
+class Dropout(NamedTuple):
+    """Which weights are dropped at random: a hash of the seed and of the place says so, and nothing is stored."""
+
+    p: float
+    seed: Tensor  # of int32, without dimensions
+
+    @classmethod
+    def of(cls, p: float, seed: Tensor | None) -> Dropout | None:
+        return None if seed is None or p == 0.0 else cls(p, seed)
+
+    def of_weight(
+        self, weight: Expr, outer: Sequence[Any], i: Any, j: Any, *, heads: Sequence[Any], queries: Any
+    ) -> Expr:
+        """0 for one that is dropped; the others grow, so that their expectation stays what it was."""
+        row: Any = const(0, "int32")
+        for place, extent in zip((*outer, i), (*heads, queries), strict=True):
+            row = row * extent + place
+        key = _hashed(row.astype("uint32") + _hashed(self.seed().astype("uint32")))
+        stays = _hashed(j.astype("uint32") ^ key) >= np.uint32(builtins.min(round(self.p * 2.0**32), 2**32 - 1))
+        return select(stays, weight * (1.0 / (1.0 - self.p)), const(0.0, weight.dtype))
+
+
+def _hashed(x: Any) -> Any:
+    """Mixes the bits of a uint32 (lowbias32)."""
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+    return x ^ (x >> np.uint32(16))

@@ -19,12 +19,12 @@ _Window = tuple[int | None, int | None] | None
 
 def _options(
     is_causal: bool, scale: float | None, enable_gqa: bool, before: int | None, behind: int | None,
-    softcap: float | None, offset: int,
+    softcap: float | None, offset: int, dropout_p: float,
 ) -> dict[str, Any]:  # fmt: skip
     window = None if before is None and behind is None else (before, behind)
     return {
         "is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa, "window": window, "softcap": softcap,
-        "offset": offset,
+        "offset": offset, "dropout_p": dropout_p,
     }  # fmt: skip
 
 
@@ -46,12 +46,19 @@ def _op(
     behind: int | None = None,
     softcap: float | None = None,
     offset: int = 0,
+    dropout_p: float = 0.0,
+    seed: torch.Tensor | None = None,
 ) -> torch.Tensor:
     out = _like(q, k, v)
     given = [_dense(one.detach()) for one in (q, k, v)]
     given += [] if mask is None else [mask.detach().contiguous()]
-    _attention(*given, out=out, **_options(is_causal, scale, enable_gqa, before, behind, softcap, offset))
+    options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
+    _attention(*given, out=out, **options, **_seed(seed))
     return out
+
+
+def _seed(seed: torch.Tensor | None) -> dict[str, Any]:
+    return {} if seed is None else {"seed": seed}
 
 
 def _like(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -84,10 +91,12 @@ def _gradients(
     behind: int | None = None,
     softcap: float | None = None,
     offset: int = 0,
+    dropout_p: float = 0.0,
+    seed: torch.Tensor | None = None,
 ) -> list[torch.Tensor]:
     given = [one.detach().contiguous() for one in (head, q, k, v, mask) if one is not None]
-    options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset)
-    made: Any = attention_gradients(*given, **options)
+    options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
+    made: Any = attention_gradients(*given, **options, **_seed(seed))
     return list(made)
 
 
@@ -100,15 +109,15 @@ def _(
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
-    q, k, v, mask, *ctx.options = inputs
-    ctx.save_for_backward(q, k, v, mask)
+    q, k, v, mask, *ctx.options, seed = inputs
+    ctx.save_for_backward(q, k, v, mask, seed)
 
 
 def _backward(ctx: Any, head: torch.Tensor) -> tuple[Any, ...]:
-    q, k, v, mask = ctx.saved_tensors
-    made = _gradients(head, q, k, v, mask, *ctx.options)
+    q, k, v, mask, seed = ctx.saved_tensors
+    made = _gradients(head, q, k, v, mask, *ctx.options, seed)
     of_mask = made[3] if len(made) > 3 else None
-    return (*made[:3], of_mask, *[None] * len(ctx.options))
+    return (*made[:3], of_mask, *[None] * len(ctx.options), None)
 
 
 _op.register_autograd(_backward, setup_context=_setup)
@@ -126,13 +135,15 @@ def attention(
     window: _Window = None,
     softcap: float | None = None,
     offset: int = 0,
+    dropout_p: float = 0.0,
 ) -> torch.Tensor:
     """`tilewright.ops.attention` as an operator of PyTorch: for autograd, torch.compile and torch.export.
 
     The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v` and a mask of floats, which are
     the same in each run. Arguments and errors are those of `tilewright.ops.attention`. `q`, `k` and `v` may have any
-    strides, and are copied only if their last axis is not dense. The backward pass keeps the scores of all queries and
-    keys in memory, unless `tilewright.ops.attention_gradients` has kernels of tensor cores for it.
+    strides, and are copied only if their last axis is not dense. With `dropout_p`, PyTorch's generator draws the seed
+    of a call, and the backward pass drops the same weights. The backward pass keeps the scores of all queries and keys
+    in memory, unless `tilewright.ops.attention_gradients` has kernels of tensor cores for it.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 1, 2, 5, 8, requires_grad=True).unbind()
@@ -145,4 +156,5 @@ def attention(
     True
     """
     before, behind = window or (None, None)
-    return _op(q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset)
+    seed = torch.randint(-(2**31), 2**31, (), dtype=torch.int32, device=q.device) if dropout_p else None
+    return _op(q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p, seed)

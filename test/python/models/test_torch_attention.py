@@ -123,3 +123,15 @@ def test_a_mask_that_does_not_fit() -> None:
         ValueError, match=r"attention: expected a mask that is broadcast to \(2, 2, 5, 7\), got shape \(7, 5\)"
     ):
         attention(*operands(), torch.ones(7, 5, dtype=torch.bool))
+
+
+def test_dropout_drops_the_same_weights_backward():
+    torch.manual_seed(0)
+    q, k = torch.randn(2, 1, 2, 7, 8).unbind()
+    v = torch.randn(1, 2, 7, 8, requires_grad=True)
+    o = attention(q, k, v, dropout_p=0.5)
+    assert not torch.equal(o, attention(q, k, v, dropout_p=0.5))  # another seed
+    head = torch.randn_like(o)
+    (gradient,) = torch.autograd.grad(o, v, head)
+    # The result is linear in the values: their gradient has the weights of the result.
+    torch.testing.assert_close((gradient * v).sum(), (head * o).sum(), rtol=1e-4, atol=1e-4)

@@ -208,3 +208,45 @@ def test_keys_of_one_query_are_split(lead: tuple[int, ...]) -> None:
     got = ops.attention(q, k, v, target="sim -device=H200", **options)
     exact, magnitude = expected(q, k, v, **options)
     testing.assert_within(got, exact, 2.0**-11 * (magnitude + np.abs(exact)) + 2.0**-18)
+
+
+def stays(seed: int, heads: int, queries: int, keys: int, p: float) -> Any:
+    """Which weights dropout leaves."""
+
+    def hashed(x: Any) -> Any:
+        for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+            x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+        return x ^ (x >> np.uint32(16))
+
+    rows = np.arange(heads * queries, dtype="uint32").reshape(heads, queries, 1)
+    of_rows = hashed(rows + hashed(np.array([seed], "int32").view("uint32")))
+    return hashed(np.arange(keys, dtype="uint32") ^ of_rows) >= np.uint32(round(p * 2**32))
+
+
+@pytest.mark.parametrize("target", ["sim -device=H200", "sim -arch=sm_80", "cpu"])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_dropout(target: str, dtype: str):
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, rows, 64)).astype(dtype) for rows in (70, 90, 90))
+    left = stays(-5, 2, 70, 90, 0.25)
+    assert 0.73 < left.mean() < 0.77
+    weights, _ = expected(q, k, np.broadcast_to(np.eye(90), (2, 90, 90)), is_causal=True)
+    got = ops.attention(q, k, v, seed=np.array(-5, "int32"), dropout_p=0.25, is_causal=True, target=target)
+    np.testing.assert_allclose(
+        got, weights * left / 0.75 @ v.astype("float64"), atol=2e-3 if dtype == "float16" else 1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("seed", "p", "message"),
+    [
+        (None, 1.0, "attention: expected a dropout_p from 0 to less than 1, got 1.0"),
+        (None, 0.5, "attention: expected a seed, which says what a dropout_p of 0.5 drops, got none"),
+        (np.zeros(1, "int32"), 0.5, "attention: expected a seed of int32 and shape (), got int32 and (1,)"),
+    ],
+)
+def test_dropout_that_has_no_meaning(seed: Any, p: float, message: str):
+    q = np.zeros((2, 3, 8), "float32")
+    with pytest.raises(TilewrightError) as raised:
+        ops.attention(q, q, q, dropout_p=p, **({} if seed is None else {"seed": seed}))
+    assert str(raised.value) == message

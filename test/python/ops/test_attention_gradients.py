@@ -10,7 +10,7 @@ import pytest
 from tilewright import TilewrightError, ops, testing
 from tilewright.runtime.ndarray import as_dtype
 
-from .test_attention import Case
+from .test_attention import Case, stays
 
 torch = pytest.importorskip("torch")
 FEW, MANY = 10, 300
@@ -124,3 +124,17 @@ def test_they_need_no_memory_for_scores():
     for options in ({"softcap": 2.0}, {"scale": -1.0}):
         s, _ = ops.attention_gradients.schedule(*operands, target=H200, **options)
         assert "rolling_update" not in str(s.trace())
+
+
+@pytest.mark.parametrize("target", [H200, "cpu"])
+def test_dropout(target: str):
+    rng = np.random.default_rng(3)
+    q, k, v, head = (rng.standard_normal((2, 64, 64)).astype("float16") for _ in range(4))
+    made = ops.attention_gradients(head, q, k, v, seed=np.array(9, "int32"), dropout_p=0.5, target=target)
+    exact = [torch.tensor(one.astype("float64"), requires_grad=True) for one in (q, k, v)]
+    weights = torch.softmax(exact[0] @ exact[1].transpose(1, 2) / 8, -1)
+    result = weights * torch.tensor(stays(9, 2, 64, 64, 0.5) / 0.5) @ exact[2]
+    expected = torch.autograd.grad(result, exact, torch.tensor(head.astype("float64")))
+    for got, right in zip(made, expected, strict=True):
+        difference = np.abs(got.astype("float64") - right.numpy())
+        assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ... import te
-from ...schedules.scores import heads_of, of_head, of_page, score
+from ...schedules.scores import Dropout, heads_of, of_head, of_page, score
 from ...te import Expr, Tensor
 from .common import OPERATORS, Operator, accumulator, at
 
@@ -18,7 +18,7 @@ __all__ = ["attention"]
 def attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None, before: int | None,
     behind: int | None, offset: int, softcap: float | None, pages: Tensor | None = None, lengths: Tensor | None = None,
-    slopes: Tensor | None = None, sinks: Tensor | None = None,
+    slopes: Tensor | None = None, sinks: Tensor | None = None, dropout_p: float = 0.0, seed: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """softmax(scale * q @ k.T + mask) @ v, heads x queries x width; zeros where a query sees no key."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v) if pages is None else list(q.shape[:-2])
@@ -68,7 +68,16 @@ def attention(
     E = te.compute(shape, lambda *at: te.exp(S(*at) - te.max(M(*at[:-1]), lowest)), name="E")
     jl = te.reduce_axis((0, keys), name="jl")
     L = te.compute(shape[:-1], lambda *row: te.sum(E(*row, jl), axis=jl), name="L")
-    P = E if acc == q.dtype else te.compute(shape, lambda *at: E(*at).astype(q.dtype), name="P")
+    dropout = Dropout.of(dropout_p, seed)
+
+    def used(*places: Any) -> Expr:
+        *outer, i, j = places
+        value = E(*places)
+        if dropout is not None:
+            value = dropout.of_weight(value, outer, i, j, heads=heads, queries=queries)
+        return value.astype(q.dtype)
+
+    P = E if acc == q.dtype and dropout is None else te.compute(shape, used, name="P")
 
     def weighted(*places: Any) -> Expr:
         *outer, i, c = places
