@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,14 +42,14 @@ class Result:
         How many of them this run made.
     """
 
-    schedule: Schedule
-    args: Sequence[Any]
+    schedule: Schedule = field(repr=False)
+    args: Sequence[Any] = field(repr=False)
     choices: Choices
     score: float
     seconds: tuple[float, float]
-    trials: tuple[Trial, ...]
+    trials: tuple[Trial, ...] = field(repr=False)
     measured: int
-    where: Where
+    where: Where = field(repr=False)
     target: Target
     database: Path | None
 
@@ -78,6 +78,8 @@ class Result:
         if self.database is not None:
             lines.append(f"records: {self.database}")
         return "\n".join(lines)
+
+    __str__ = report
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draws the search: the score of each trial with the best so far, and predicted beside measured scores.

@@ -73,6 +73,8 @@ def test_a_run_measures_each_point_once_and_returns_a_schedule_that_is_right(tmp
     result.build()(a, b, c)
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
     report = result.report()
+    assert str(result) == report
+    assert len(repr(result)) < 1000
     assert re.match(r"\d\.\d{3}x the first schedule: ", report)
     assert "12 trials, 12 of them in this run: 12 ok" in report
 
