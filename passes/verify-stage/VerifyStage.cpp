@@ -1,6 +1,7 @@
 //===- VerifyStage.cpp - what may stand together at a stage ---------------===//
 #include "passes/PassSupport.h"
 #include "passes/Pipelines.h"
+#include "passes/loops-to-gpu/UserNames.h"
 
 #include "dialects/Schedule/BoundIndices.h"
 
@@ -41,6 +42,9 @@ static constexpr Leftover kLeftovers[] = {
     {schedule::kClusterAttr, "raise-to-tile-ops", Stage::GPU},
     {schedule::kRollingAttr, "roll-reductions", Stage::GPU},
 };
+
+/// Bytes of local memory that a thread of any GPU can have.
+static constexpr uint64_t kThreadLocalBytes = 512 * 1024;
 
 static StringRef getStageName(Stage stage) {
   static constexpr StringLiteral names[] = {"te", "linalg", "loops", "gpu", "nvvm", "host"};
@@ -94,6 +98,8 @@ private:
         return refuse(op) << "a bound loop to run from 0 by 1, got another";
     if (stage == Stage::GPU && isa<gpu::LaunchOp>(op))
       return refuse(op) << "kernels in modules of their own, got '" << op->getName() << "': run outline-kernels before";
+    if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op); kernel && stage == Stage::GPU)
+      return verifyLocalMemory(kernel);
     if (stage == Stage::GPU)
       return verifyBuffers(op);
     if (stage == Stage::NVVM && op->getParentOfType<gpu::GPUModuleOp>() &&
@@ -121,6 +127,25 @@ private:
                                 << schedule::kBoundAttr
                                 << "' says, got none: loops may not be simplified before map-loops-to-gpu";
     return success();
+  }
+
+  /// A launch would fail. What of it may come to be in registers is too little to count.
+  LogicalResult verifyLocalMemory(gpu::GPUFuncOp kernel) {
+    uint64_t total = 0;
+    std::string list;
+    kernel.walk([&](memref::AllocaOp alloca) {
+      MemRefType type = alloca.getType();
+      if (!type.hasStaticShape())
+        return;
+      uint64_t bytes =
+          llvm::SaturatingMultiply<uint64_t>(type.getNumElements(), getElementBytes(type.getElementType()));
+      total = llvm::SaturatingAdd(total, bytes);
+      list += (list.empty() ? "" : ", ") + getBufferName(alloca) + " (" + std::to_string(bytes) + " bytes)";
+    });
+    if (total <= kThreadLocalBytes)
+      return success();
+    return kernel.emitError() << "expected at most " << kThreadLocalBytes << " bytes of local memory a thread, got "
+                              << total << ": " << list;
   }
 
   /// Loads of several bools would become vectors of bits.

@@ -127,3 +127,14 @@ func.func @f() {
   %0 = memref.alloc() : memref<8xi1>
   return
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{expected at most 524288 bytes of local memory a thread, got 524292: A.local (524288 bytes), B.local (4 bytes)}}
+  gpu.func @f() kernel {
+    %a = memref.alloca() {te.stage = "A.local"} : memref<131072xf32, #gpu.address_space<private>>
+    %b = memref.alloca() {te.stage = "B.local"} : memref<f32, #gpu.address_space<private>>
+    gpu.return
+  }
+}

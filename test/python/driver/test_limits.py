@@ -40,6 +40,18 @@ def shared(elements: int, threads: int = 32, other: int = 32) -> Program:
     return s, [A, C]
 
 
+def local(elements: int) -> Program:
+    """C = A by way of a row of each thread, read from its end."""
+    A = te.placeholder((8, elements), name="A")
+    B = te.compute((8, elements), lambda i, j: A[i, j] + 1, name="B")
+    C = te.compute((8, elements), lambda i, j: B[i, elements - 1 - j], name="C")
+    s = te.create_schedule(C.op)
+    s[C].bind(C.op.axis[0], te.thread_axis("threadIdx.x"))  # ROWS
+    s[B].set_scope("local")
+    s[B].compute_at(s[C], C.op.axis[0])
+    return s, [A, C]
+
+
 def lines() -> dict[str, str]:
     found = {}
     for number, line in enumerate(open(__file__).read().splitlines(), 1):
@@ -76,6 +88,8 @@ def lines() -> dict[str, str]:
         (lambda: shared(65536), "sm_90a",
          "AT: error: expected at most 232448 bytes of shared memory a block, got 262144: B (262144 bytes)\n"
          "STAGE: note: 'B' is allocated here"),
+        (lambda: local(131073), "sm_90a",
+         "ROWS: error: expected at most 524288 bytes of local memory a thread, got 524292: B (524292 bytes)"),
     ],
 )  # fmt: skip
 def test_over_the_limits(program: Callable[[], Program], arch: str, expected: str) -> None:
@@ -88,7 +102,7 @@ def test_over_the_limits(program: Callable[[], Program], arch: str, expected: st
 
 
 def test_as_much_as_there_is() -> None:
-    for s, args in (copy((32, 32), "threadIdx.y", "threadIdx.x"), shared(16384)):
+    for s, args in (copy((32, 32), "threadIdx.y", "threadIdx.x"), shared(16384), local(131072)):
         assert "gpu.launch_func" in str(
             tw.lower(s, args, "program", target=tw.Target("cuda", arch="sm_75"), stage="gpu")
         )
