@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tilewright as tvm
@@ -148,6 +149,40 @@ def test_stages_are_inlined_by_what_they_compute() -> None:
         TypeError, match=r"test_inspection.py:\d+: AutoInlineInjective: expected a schedule, got Tensor"
     ):
         te.schedule.AutoInlineInjective(T)
+
+
+@pytest.mark.parametrize(("place", "computed"), [("A3", 32), ("A2", 1)])
+def test_bounds_of_a_stage_that_threads_share(place: str, computed: int) -> None:
+    """A stage in registers, computed before the loop in which threads share its reader out, has all that they read.
+
+    TVM takes the part of its own thread alone. In the reader's loop it is that part here, too.
+    """
+    m = te.var("m")
+    A = te.placeholder((m,), name="A")
+    A1 = te.compute((m,), lambda i: A[i] * 2, name="A1")
+    A2 = te.compute((m,), lambda i: A1[i] + 2, name="A2")
+    A3 = te.compute((m,), lambda i: A2[i] + 3, name="A3")
+    s = te.create_schedule(A3.op)
+    s[A2].set_scope("shared")
+    s[A1].set_scope("local")
+    thread = te.thread_axis("threadIdx.x")
+    bx, tx = s[A3].split(A3.op.axis[0], factor=32)
+    s[A3].bind(bx, te.thread_axis("blockIdx.x"))
+    s[A3].bind(tx, thread)
+    s[A2].compute_at(s[A3], tx)
+    _, xi = s[A2].split(A2.op.axis[0], nparts=1)
+    s[A2].bind(xi, thread)
+    s[A1].compute_at(*((s[A3], tx) if place == "A3" else (s[A2], xi)))
+    bounds = te.schedule.InferBound(s.normalize())
+    assert bounds[A1.op.axis[0]].extent.value == computed
+    assert bounds[A2.op.axis[0]].extent.value == 32
+    assert bounds[A3.op.axis[0]].extent is m and str(bounds[bx].extent) == "(m + 31) // 32"
+    function = tvm.build(s, [A, A3], "sim")
+    for n in (1, 31, 32, 33, 100):
+        a = np.arange(n, dtype="float32")
+        out = np.full(n, np.nan, "float32")
+        function(a, out)
+        np.testing.assert_array_equal(out, a * 2 + 5)
 
 
 def test_bounds() -> None:

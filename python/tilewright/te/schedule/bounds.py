@@ -13,7 +13,7 @@ from ..extern_op import ExternOp
 from ..program import axis_names
 from .nest import loop_extents, loops_of
 from .primitives import identifiers, primitives
-from .relations import Split
+from .relations import Fuse, Split
 from .steps import Reader
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ def _stage(stage: Stage, extents: dict[str, str], names: dict[Any, str], bounds:
     own = [*stage.op.axis, *stage.op.reduce_axis]
     called = dict(zip(map(id, own), axis_names(stage.op)))
     called.update((id(axis), names[value]) for axis, value in stage._axes.items() if value in names)
-    is_there = any(name.startswith(f"{stage.name}.") for name in extents)
+    is_there = stage.attach_stage is not None or any(name.startswith(f"{stage.name}.") for name in extents)
     for axis in stage.leaf_iter_vars:
         text = extents.get(f"{stage.name}.{called[id(axis)]}")
         if text is not None and text.isdigit():
             bounds[axis] = Range(0, as_extent(int(text)))
         elif text is not None or not is_there:
-            bounds[axis] = Range(0, axis.dom.extent if axis.dom is not None else as_extent(1))
+            bounds[axis] = Range(0, _whole(axis, stage))
         else:
             bounds[axis] = Range(0, as_extent(1))  # one iteration makes no loop
     for relation in reversed(stage.relations):
@@ -81,9 +81,27 @@ def _stage(stage: Stage, extents: dict[str, str], names: dict[Any, str], bounds:
             bounds[axis] = axis.dom
 
 
+def _whole(axis: IterVar, stage: Stage) -> Any:
+    """The extent of an axis where it is no number, as the extents of the axes that it came of make it."""
+    if axis.dom is not None:
+        return axis.dom.extent
+    for relation in stage.relations:
+        if isinstance(relation, Fuse) and relation.fused is axis:
+            return _whole(relation.outer, stage) * _whole(relation.inner, stage)
+        if isinstance(relation, Split) and (axis is relation.outer or axis is relation.inner):
+            given = relation.nparts if axis is relation.outer else relation.factor
+            other = relation.factor if axis is relation.outer else relation.nparts
+            if given is not None or other is None:
+                return given
+            return (_whole(relation.parent, stage) + (other - 1)) // other
+    return as_extent(1)
+
+
 def _joined(split: Split, bounds: dict[IterVar, Range]) -> Range:
     whole: int | Expr = bounds[split.outer].extent * bounds[split.inner].extent
     dom = split.parent.dom
-    if dom is None or not isinstance(whole, int) or not isinstance(dom.extent, int):
-        return Range(0, whole if dom is None else dom.extent)
-    return Range(0, as_extent(min(whole, dom.extent)))
+    if dom is None:
+        return Range(0, whole)
+    if not isinstance(whole, int):
+        return Range(0, dom.extent)
+    return Range(0, as_extent(min(whole, dom.extent) if isinstance(dom.extent, int) else whole))
