@@ -83,6 +83,7 @@ class Description:
     has_math: bool
     makes_integers: bool
     terms: int
+    literals: list[float | int]  # numbers that stand in the functions, those of each trial left out
 
     def __init__(self, module: ir.Module, where: str) -> None:
         function = functions_in(module)["describe"]
@@ -95,6 +96,7 @@ class Description:
             shape = tuple(ir.RankedTensorType(kind).shape)
             self.arguments.append(_Argument(name, dtype, shape, "te.output" in known))
         ops = walk(function)
+        self.literals = sorted({number for op in walk(module.operation) for number in _literals(op)})
         computes = [op for op in ops if op.name == "te.compute"]
         if len(computes) != 1:
             raise ValueError(f"{where}: expected a description that is one te.compute, got {len(computes)}")
@@ -118,6 +120,18 @@ class Description:
     @property
     def outputs(self) -> list[_Argument]:
         return [one for one in self.arguments if one.is_output]
+
+
+def _literals(op: Any) -> list[float | int]:
+    if op.name != "arith.constant":
+        return []
+    value = op.attributes["value"]
+    if isinstance(value, ir.FloatAttr):
+        return [] if not math.isfinite(value.value) or abs(value.value) <= 1 else [value.value]
+    # Numbers of loops are indices. Those beyond 64 bits, which Python's bindings do not read, none has.
+    if isinstance(value, ir.IntegerAttr) and isinstance(value.type, ir.IntegerType) and value.type.width > 1:
+        return [] if abs(int(value)) <= 3 else [int(value)]
+    return []
 
 
 def _is_of_data(value: Any) -> bool:
@@ -188,6 +202,8 @@ class _Trials:
     def kinds(self) -> list[str]:
         dtypes = {one.dtype for one in self.description.inputs}
         kinds = ["small", "small", "large", "large"]
+        if self.description.literals and self.description.combine != "multiply":
+            kinds += ["literal", "literal"]
         if any("float" in dtype for dtype in dtypes):
             kinds += ["precise", "short"]
             # What an infinity is as an integer nothing says; the narrowest types have none.
@@ -208,6 +224,8 @@ class _Trials:
         dtype, shape = tensor.dtype, tensor.shape
         if dtype == "bool":
             return self.random.integers(0, 2, shape).astype(bool)
+        if trial == "literal":
+            return self._with_literals(self.elements(tensor, "small"), dtype)
         small = self.random.integers(0 if dtype.startswith("uint") else -3, 4, shape)
         if "float" not in dtype:
             kind = as_dtype(dtype)
@@ -236,6 +254,30 @@ class _Trials:
             specials = self.random.choice([numpy.inf, -numpy.inf, numpy.nan], shape)
             values = numpy.where(self.random.integers(0, 8, shape) == 0, specials, values)
         return values.astype(as_dtype(dtype))
+
+    def _with_literals(self, values: Any, dtype: str) -> Any:
+        """Every other element one of the numbers that the functions have, or one beside it: a choice may hang on it."""
+        import numpy
+
+        is_float = "float" in dtype
+        # Sums stay as exact as those of large numbers, and integers of floats what the type holds.
+        most = 2.0 ** _LARGE[dtype] if is_float and self.description.terms > 1 else math.inf
+        most = min(most, 100) if self.description.makes_integers else most
+        near: list[Any] = []
+        for number in self.description.literals:
+            if is_float:
+                exact = numpy.asarray(number).astype(values.dtype)
+                near += [n for n in (exact, exact * 2, exact / 2) if numpy.isfinite(n)]
+            else:
+                bounds = numpy.iinfo(values.dtype)
+                # MLIR's numbers have no signs: what is negative may stand for a large one.
+                around = [n + more for n in range(int(number) - 1, int(number) + 2) for more in (0, 1 << bounds.bits)]
+                near += [n for n in around if bounds.min <= n <= bounds.max]
+        chosen = [n for n in near if abs(float(n)) <= most]
+        if not chosen:
+            return values
+        picked = self.random.choice(numpy.array(chosen, values.dtype), values.shape)
+        return numpy.where(self.random.integers(0, 2, values.shape) == 0, picked, values).astype(values.dtype)
 
     def difference(self, mine: Any, theirs: Any, dtype: str, trial: str) -> tuple[int, ...] | None:
         """Where two arrays differ by more than rounding, or nothing."""

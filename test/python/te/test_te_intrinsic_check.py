@@ -67,6 +67,26 @@ def test_one_that_changes_the_largest_number(dtype: str) -> None:
     assert f"got 7 in place of {largest}" in text
 
 
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    [("int8", 55), ("int32", 12345), ("int64", -(2**62)), ("uint64", 2**63 + 5), ("float16", 77.0)]
+    + [("bfloat16", 260.0), ("float32", 12345.5), ("float64", 1e300)],
+)
+def test_one_that_is_wrong_for_a_number_that_it_names(dtype: str, number: float) -> None:
+    """Random numbers do not meet it: those that stand in the intrinsic are tried, too."""
+    named, seven = te.const(number, dtype), te.const(7, dtype)
+    text = refusal(lambda: elementwise(lambda x: x, lambda x: te.select(x.equal(named), seven, x), dtype))
+    assert "got 7" in text
+    refusal(lambda: elementwise(lambda x: x, lambda x: te.select(x > named, seven, x), dtype))
+
+
+def test_a_product_that_is_wrong_for_a_number_that_it_names() -> None:
+    big = te.const(300000, "float32")
+    refusal(lambda: dot(lambda x, y: te.select(x == big, y, x * y), lambda s, p: s + p, "float32", "float32"))
+    four = te.const(40, "int32")
+    refusal(lambda: dot(lambda x, y: te.select(x * y == four, x, x * y), lambda s, p: s + p, "int32", "int32"))
+
+
 def test_one_that_sums_in_int8() -> None:
     text = refusal(lambda: dot(lambda x, y: x * y, lambda s, p: s + p, "int8", "int32", "int8"))
     assert "expected the body to compute what is described" in text
