@@ -137,5 +137,5 @@ def _items_of(signature: Signature) -> ctypes.Array[_Item]:
     items = (_Item * max(len(rows), 1))()
     for i, (name, (_, one, first)) in enumerate(zip(names, rows)):
         size = len(one.elements) if isinstance(one, Group) else 0
-        items[i] = _Item(name and name.encode(), _kind_of(one), first, size, 0, otherwise_of(one))
+        items[i] = _Item(None if name is None else name.encode(), _kind_of(one), first, size, 0, otherwise_of(one))
     return items

@@ -139,6 +139,14 @@ def test_printed_host_programs_and_headers(name: str, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr[:3000]
 
 
+def test_an_input_without_a_name_is_passed_by_its_place() -> None:
+    A = te.placeholder((8,), name="")
+    B = te.compute((8,), lambda i: A[i] + 1, name="B")
+    a, b = np.arange(8, dtype="float32"), np.zeros(8, "float32")
+    tw.build(te.create_schedule(B.op), [A, B], target="cpu")(a, b)
+    np.testing.assert_array_equal(b, a + 1)
+
+
 def test_messages_traces_and_ir() -> None:
     s, args = program(HOSTILE)
     function = tw.build(s, args, "sim", "f")
