@@ -1,10 +1,12 @@
-"""Fits the numbers of the matmul cost model to what candidates took on a GPU.
+"""Fits the numbers of the matmul cost model to what candidates took on a GPU, and writes them where the model has them.
 
-`python bench/fit_matmul_model.py CANDIDATES.json [--device H100] [--seconds 60]`: the file is what
-`bench/matmul_candidates.py` writes. First a least-squares fit of the logarithms of the times, in which near-best
-candidates weigh more; then a random search for less regret. The regret of a problem is the time of the candidate that
-the model takes for the fastest, over the time of the fastest. Numbers are printed, and with the regret that a fit to
-half of the problems has on the other half; nothing is written. Needs SciPy.
+`python bench/fit_matmul_model.py CANDIDATES.json ... [--held-out FILE.json ...] [--seconds 60] [--write]`
+
+The files are what `bench/matmul_candidates.py` writes; each names its device. First a least-squares fit of the
+logarithms of the times, in which near-best candidates weigh more; then a random search for less regret. The regret of a
+problem is the time of the candidate that the model takes for the fastest, over the time of the fastest. It is printed
+for the numbers as they are, for fits to four fifths of the problems on the other fifth, for the fit to all, and of both
+on the files that are held out. With `--write`, the numbers go to `schedules/matmuls/cost_model.json`. Needs SciPy.
 """
 
 from __future__ import annotations
@@ -23,104 +25,145 @@ from tilewright.devices import find
 from tilewright.schedules.matmuls import cost_model
 from tilewright.schedules.matmuls.problem import Choice, Problem
 
+SCHEDULES = ("matmul_wgmma", "matmul_mma")
 # Shares of a published rate, which are at most 1.
-SHARES = ("_OF_MMA", "_OF_WGMMA", "_OF_MEMORY", "_OF_CACHE", "_TURNING", "_FLOAT8", "_STREAMED")
+SHARES = ("of_mma", "of_wgmma", "of_memory", "of_cache", "turning", "padding")
 # By which factor a number may change in one fit.
-FARTHEST = math.log(8)
+FARTHEST = math.log(20)
+FOLDS = 5
 
 
-class Model:
-    """The model's numbers as a vector, and its estimates of all measured candidates."""
+class Measured:
+    """The candidates of some files: what the model counts of them, and what they took."""
 
-    def __init__(self, path: Path, device: str) -> None:
-        self.device = find(device)
-        self.candidates: list[tuple[Problem, Choice]] = []
-        times, of = [], []
-        for number, entry in enumerate(json.loads(path.read_text())["problems"]):
-            problem = Problem(*(entry[name] for name in ("M", "N", "K", "dtype", "layout")))
-            for row in entry["candidates"]:
-                if "us" in row and row["right"]:
-                    options = {key: tuple(v) if isinstance(v, list) else v for key, v in row["options"].items()}
-                    self.candidates.append((problem, Choice(row["schedule"], options)))
-                    times.append(row["us"])
-                    of.append(number)
-        self.times, self.of = np.array(times), np.array(of)
-        self.names = [
-            name for name in vars(cost_model) if name[1:].isupper() and isinstance(getattr(cost_model, name), float)
-        ]
-        self.start = np.log([getattr(cost_model, name) for name in self.names])
+    def __init__(self, paths: list[Path]) -> None:
+        times: list[float] = []
+        of: list[int] = []
+        rows: dict[str, list[dict[str, float]]] = {schedule: [] for schedule in SCHEDULES}
+        places: dict[str, list[int]] = {schedule: [] for schedule in SCHEDULES}
+        self.problems: dict[tuple[Any, ...], int] = {}
+        for path in paths:
+            run = json.loads(path.read_text())
+            device = find(run["device"])
+            for entry in run["problems"]:
+                problem = Problem(*(entry[name] for name in ("M", "N", "K", "dtype", "layout")))
+                # One that several files have is one problem, lest it be in both parts of a validation.
+                number = self.problems.setdefault((problem, device.name), len(self.problems))
+                for row in entry["candidates"]:
+                    if "us" in row and row["right"]:
+                        options = {key: tuple(v) if isinstance(v, list) else v for key, v in row["options"].items()}
+                        choice = Choice(row["schedule"], options)
+                        rows[choice.schedule].append(cost_model.counted(problem, choice, device))
+                        places[choice.schedule].append(len(times))
+                        times.append(row["us"])
+                        of.append(number)
+        self.times, self.of = np.array(times), np.array(of, int)
+        self.best = np.full(len(self.problems), np.inf)
+        np.minimum.at(self.best, self.of, self.times)
+        self.columns = {
+            schedule: {name: np.array([row[name] for row in found], float) for name in found[0]}
+            for schedule, found in rows.items()
+            if found
+        }
+        self.places = {schedule: np.array(found, int) for schedule, found in places.items()}
 
-    def estimates(self, numbers: Any) -> Any:
-        """Microseconds of each candidate, with the logarithms of the numbers."""
-        for name, value in zip(self.names, numbers):
-            setattr(cost_model, name, math.exp(value))
-        return 1e6 * np.array(
-            [cost_model.estimate(problem, choice, self.device) for problem, choice in self.candidates]
-        )
+    def estimates(self, of: dict[str, float]) -> Any:
+        """Microseconds of each candidate."""
+        found = np.empty(len(self.times))
+        for schedule, columns in self.columns.items():
+            found[self.places[schedule]] = 1e6 * cost_model.seconds(schedule, columns, of)
+        return found
 
     def regrets(self, estimates: Any, some: Any) -> Any:
         """Of each problem, the logarithm of the regret."""
-        found = []
-        for number in np.unique(self.of[some]):
-            at = np.where(self.of == number)[0]
-            found.append(math.log(self.times[at[np.argmin(estimates[at])]] / self.times[at].min()))
-        return np.array(found)
+        least = np.full(len(self.problems), np.inf)
+        np.minimum.at(least, self.of[some], estimates[some])
+        chosen = some & (estimates <= least[self.of])
+        numbers, first = np.unique(self.of[chosen], return_index=True)
+        return np.log(self.times[chosen][first] / self.best[numbers])
 
-    def fit(self, some: Any, seconds: float) -> Any:
+
+class Fit:
+    """The model's numbers as a vector of logarithms."""
+
+    def __init__(self, start: dict[str, float]) -> None:
+        self.names = list(start)
         most = np.where([name in SHARES for name in self.names], 0.0, np.inf)
-        start = np.minimum(self.start, most - 0.02)
-        low, high = start - FARTHEST, np.minimum(start + FARTHEST, most)
-        best_of = np.array([self.times[self.of == number].min() for number in self.of])
+        self.start = np.minimum(np.log(list(start.values())), most - 0.02)
+        self.low, self.high = self.start - FARTHEST, np.minimum(self.start + FARTHEST, most)
 
-        def errors(numbers: Any) -> Any:
-            return (np.log(self.estimates(numbers) / self.times) * best_of / self.times)[some]
+    def of(self, vector: Any) -> dict[str, float]:
+        return dict(zip(self.names, np.exp(vector).tolist(), strict=True))
 
-        options: dict[str, Any] = {"loss": "soft_l1", "f_scale": 0.1, "max_nfev": 25, "diff_step": 1e-3}
-        found = least_squares(errors, start, bounds=(low, high), **options).x
+    def to(self, data: Measured, some: Any, seconds: float) -> dict[str, float]:
+        """The numbers fitted to some of the candidates."""
+        weights = data.best[data.of] / data.times
 
-        def cost(numbers: Any) -> float:
-            return self.regrets(self.estimates(numbers), some).mean() + 0.15 * np.abs(errors(numbers)).mean()
+        def errors(vector: Any) -> Any:
+            return (np.log(data.estimates(self.of(vector)) / data.times) * weights)[some]
+
+        options: dict[str, Any] = {"loss": "soft_l1", "f_scale": 0.1, "max_nfev": 60, "diff_step": 1e-3}
+        found = least_squares(errors, self.start, bounds=(self.low, self.high), **options).x
+
+        def cost(vector: Any) -> float:
+            estimates = data.estimates(self.of(vector))
+            far = np.abs(np.log(estimates / data.times) * weights)[some].mean()
+            return data.regrets(estimates, some).mean() + 0.15 * far
 
         rng, least, end = np.random.default_rng(0), cost(found), time.monotonic() + seconds
         while time.monotonic() < end:
             tried = found.copy()
             changed = rng.choice(len(tried), rng.integers(1, 4), replace=False)
             tried[changed] += rng.normal(0, 0.15, len(changed))
-            tried = np.clip(tried, low, high)
+            tried = np.clip(tried, self.low, self.high)
             if (now := cost(tried)) < least:
                 found, least = tried, now
-        return found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("candidates", type=Path)
-    parser.add_argument("--device", default="H100")
-    parser.add_argument("--seconds", type=float, default=60, help="of the random search (default: 60)")
-    given = parser.parse_args()
-    model = Model(given.candidates, given.device)
-    everything = np.ones(len(model.of), bool)
-
-    def tell(what: str, numbers: Any, some: Any) -> None:
-        regrets = np.exp(model.regrets(model.estimates(numbers), some))
-        print(f"{what}: regret {statistics_of(regrets)}")
-
-    tell("as it is", model.start, everything)
-    for half in (0, 1):
-        fitted = model.of // 6 % 2 == half
-        tell(f"half {half}, on the other", model.fit(fitted, given.seconds / 4), ~fitted)
-    found = model.fit(everything, given.seconds)
-    tell("fitted", found, everything)
-    for name, value in zip(model.names, found):
-        print(f"{name} = {math.exp(value):.3g}")
+        return self.of(found)
 
 
 def statistics_of(regrets: Any) -> str:
     """
-    >>> statistics_of(np.array([1.0, 1.21]))
-    '1.100, at most 1.210'
+    >>> statistics_of(np.log([1.0, 1.21]))
+    'regret 1.100, at most 1.210'
     """
-    return f"{math.exp(np.log(regrets).mean()):.3f}, at most {regrets.max():.3f}"
+    return f"regret {math.exp(regrets.mean()):.3f}, at most {math.exp(regrets.max()):.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("candidates", type=Path, nargs="+")
+    parser.add_argument("--held-out", type=Path, nargs="*", default=[])
+    parser.add_argument("--seconds", type=float, default=60, help="of the random search (default: 60)")
+    parser.add_argument("--write", action="store_true", help=f"the numbers to {cost_model.NUMBERS.name}")
+    given = parser.parse_args()
+    data, unseen = Measured(given.candidates), Measured(given.held_out)
+    fit = Fit(dict(cost_model.numbers()))
+
+    def tell(what: str, of: dict[str, float]) -> None:
+        for where, some in (("", data), (", held out", unseen)):
+            if len(some.times):
+                estimates = some.estimates(of)
+                far = np.exp(np.abs(np.log(estimates / some.times)).mean()) - 1
+                everything = np.ones(len(some.times), bool)
+                print(f"{what}{where}: {statistics_of(some.regrets(estimates, everything))}, off by {far:.0%}")
+
+    tell("as it is", dict(cost_model.numbers()))
+    others = []
+    for fold in range(FOLDS):
+        apart = data.of % FOLDS == fold
+        found = fit.to(data, ~apart, given.seconds / FOLDS)
+        others.append(data.regrets(data.estimates(found), apart))
+    print(f"fitted to {FOLDS - 1} of {FOLDS} parts, on the other: {statistics_of(np.concatenate(others))}")
+    found = fit.to(data, np.ones(len(data.times), bool), given.seconds)
+    tell("fitted", found)
+    if given.write:
+        text = {
+            "what": "the numbers of cost_model.py, as bench/fit_matmul_model.py fitted them",
+            "fitted_to": [path.name for path in given.candidates],
+            "numbers": {name: float(f"{value:.4g}") for name, value in found.items()},
+        }
+        cost_model.NUMBERS.write_text(json.dumps(text, indent=1) + "\n")
+        print(f"written to {cost_model.NUMBERS}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import schedules
 from ..devices import current
-from ..dtypes import dtype_of
+from ..dtypes import dtype_of, item_bytes
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..instructions import MMA_SYNC
@@ -170,8 +170,7 @@ def matmul(
     has_cores = ("mma.sync.f8" if dtype.startswith("float8") else "mma.sync") in current().features
     if not on_gpu or not by_own or is_empty(a, b) or not (is_exact or has_cores):
         return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
-    if is_exact and M < 4 and transpose_b and not transpose_a:
-        # Rows of both lie along K: each result is a reduction, and tiles would be of more rows than there are.
+    if is_static and transpose_b and _is_of_reductions(M, K, dtype, transpose_a):
         return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
     if is_exact:
         exact = {name: value for name, value in options.items() if name != "acc_dtype"}
@@ -184,6 +183,14 @@ def matmul(
         choice = Choice("matmul_mma", choice)
     make = getattr(schedules, choice.schedule)
     return make(M, N, K, dtype, out_dtype, **options, **choice.options)
+
+
+def _is_of_reductions(M: int, K: int, dtype: str, transpose_a: bool) -> bool:
+    """Whether each result is a reduction better than a part of a tile, which would be of more rows than there are. B's
+    rows lie along K, and so have A's to. Of 16 bits this is so where TMA and 16-byte copies cannot read B."""
+    if dtype == "float32":
+        return M < 4 and (M == 1 or not transpose_a)
+    return M == 1 and item_bytes(dtype) == 2 and K % 8 != 0
 
 
 def expect_activation(what: str, activation: str | None) -> None:

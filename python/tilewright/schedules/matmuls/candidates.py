@@ -44,6 +44,10 @@ _PROMOTED_TILES = ((128, 192), (192, 128), (128, 128), (64, 128), (64, 64))
 _TURNS = ((128, 128), (64, 256), (64, 128))
 # Rows of C that may be columns of the instruction.
 _FEW_ROWS = 256
+# How many loads a thread has under way at most, where it copies single elements through registers.
+_MOST_LOADS = 100
+# So many blocks of a cluster are in as many parts of a GPU with SMs that are left over.
+_FOUR = 4
 # By how many columns some may be narrower than others, and of how many columns at least.
 _NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
 
@@ -75,9 +79,17 @@ def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
             if problem.M > 8 * tile[0]:
                 options["group"] = 8
             yield Choice("matmul_mma", options)
-            if not all(problem.is_aligned):
+            if not all(problem.is_aligned) and _fits_in_registers(problem, tile, warps, step_bytes):
                 # The smaller the other factor, the less a copy of this one pays.
                 yield Choice("matmul_mma", options | {"pad": (False, False)})
+                if not any(problem.is_aligned):
+                    yield Choice("matmul_mma", options | {"pad": (problem.M <= problem.N, problem.M > problem.N)})
+
+
+def _fits_in_registers(problem: Problem, tile: tuple[int, int], warps: tuple[int, int], step_bytes: int) -> bool:
+    """Whether threads have few enough loads under way for rows that only single elements are copied of."""
+    is_single = any(length * problem.item_bytes % 4 for length in problem.row_lengths)
+    return not is_single or sum(tile) * step_bytes // problem.item_bytes <= _MOST_LOADS * 32 * warps[0] * warps[1]
 
 
 def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
@@ -93,6 +105,13 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
             clusters.append((2, 1))
         if rows % 2 and ceil(problem.N / tile[1]) % 2 == 0:
             clusters.append((1, 2))
+        # Four in a row ask for a quarter of B, or of A, each for whole groups of eight rows. Some parts of a GPU have
+        # SMs that such clusters leave over.
+        most = device.sms // (2 * _FOUR) * 2 * _FOUR
+        for place, cluster in enumerate(((_FOUR, 1), (1, _FOUR))):
+            many = (rows, ceil(problem.N / tile[1]))[place]
+            if many % _FOUR == 0 and tile[0] * tile[1] >= 128 * 128 and tile[1 - place] % (8 * _FOUR) == 0:
+                yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "blocks": min(most, tiles)})
         for cluster in clusters:
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
             if tiles % (device.sms // max(cluster)) and tiles * steps > 8 * max(cluster):
@@ -138,9 +157,11 @@ def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]
         for blocks in (device.sms, device.sms // 2):
             if not (along := blocks // (ceil(problem.M / rows) * problem.batch)):
                 continue
-            columns = 16 * ceil(problem.N / along / 16)
-            if columns <= _widest(problem) and (rows, columns) not in tiles:
-                yield rows, columns
+            # Where B's rows are columns of C, of a multiple of 64 they are copied in the longest pieces.
+            for grain in (16, 64) if problem.layout[1] == "N" and problem.item_bytes == 2 else (16,):
+                columns = grain * ceil(problem.N / along / grain)
+                if columns <= _widest(problem) and (rows, columns) not in tiles:
+                    yield rows, columns
 
 
 def narrower_by(problem: Problem, options: Mapping[str, Any], device: GPU) -> Iterator[int]:

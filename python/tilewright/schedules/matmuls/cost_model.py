@@ -1,46 +1,216 @@
-"""The time that a schedule of a matmul takes, estimated: for an order of choices, not for a figure."""
+"""The time that a schedule of a matmul takes, estimated: for an order of choices, not for a figure.
+
+What a choice does is counted (`counted`): steps, tiles, bytes and waves. `seconds` makes a time of the counts and of
+the numbers in `cost_model.json`. `bench/fit_matmul_model.py` fits these to what candidates took on a GPU and writes the
+file. Counts of many choices are columns, so that a fit takes all of them at once.
+"""
 
 from __future__ import annotations
 
-from math import ceil, inf, sqrt
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from math import ceil, gcd, inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ...devices import GPU, current
 from .problem import Choice, Problem, columns_across, one_more_tile
 
-__all__ = ["estimate"]
+__all__ = ["NUMBERS", "counted", "estimate", "estimates", "numbers", "seconds"]
 
-# Of the published rates of a GPU, what a part of a kernel reaches with nothing beside it: mma.sync on 16-bit types in
-# warps of 64 x 64, wgmma in tiles of 128 x 256, the memory's bandwidth, the second cache's. These and the numbers below
-# are fitted by `bench/fit_matmul_model.py` to what 1,751 candidates took on an H100 for 70 problems that a seed drew
-# (`bench/results/h100-matmul-candidates.json`).
-_OF_MMA, _OF_WGMMA = 0.526, 0.952
-_OF_MEMORY = 0.95
-_OF_CACHE = 0.817
-_OVERLAP = 2.15  # the power by which what runs at once adds up: the greater, the better one part hides behind another
-_OF_COPYING = 87.4e9  # bytes a second that the copies of one SM bring with cp.async
-_FLOAT8 = 0.731  # of the rate of mma.sync, where 8-bit floats are multiplied
-_TURNING = 0.932  # of the memory's bandwidth, where an operand is transposed
-_LATENCY = 0.0647e-6
-_STEP = 0.0458e-6  # what a step along K of a block takes at least
-_WARPS_ALIKE = 0.492  # how the rate grows with the warps of an SM, as a power
-_LAUNCH = 4.05e-6
-_ADDING = 3.61e-6  # a second kernel, that adds up parts
-_WAVE = 0.915e-6  # what each further block of an SM adds
-_BEGIN = 5.16e-6  # a launch, the first copies and the last stores
+NUMBERS = Path(__file__).with_name("cost_model.json")
+# Bytes: what TMA and 16-byte copies need rows to be multiples of, a sector and a line of the cache, a step of wgmma.
+_ALIGNED, _SECTOR, _LINE, _SPAN = 16, 32, 128, 128
+_FEW = 48  # loads that a thread has under way
+
+Counts = Mapping[str, Any]
+
+
+@cache
+def numbers() -> Mapping[str, float]:
+    """The fitted numbers by name: shares of published rates, seconds, and powers."""
+    return json.loads(NUMBERS.read_text())["numbers"]
 
 
 def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> float:
-    """Seconds that a choice may take: the longest of what multiplying, the cache and the memory take, and what
-    kernels before and after cost. Good for an order of choices, not for a figure."""
+    """Seconds that a choice may take. Good for an order of choices, not for a figure."""
+    return estimates(problem, [choice], device)[0]
+
+
+def estimates(problem: Problem, choices: Iterable[Choice], device: GPU | None = None) -> list[float]:
+    """The `estimate` of each choice."""
     device = device or current()
-    if choice.schedule == "matmul_wgmma":
-        return _estimate_warpgroups(problem, choice, device)
-    if choice.schedule != "matmul_mma":
-        return inf
+    choices = list(choices)
+    found = [inf] * len(choices)
+    for schedule in ("matmul_wgmma", "matmul_mma"):
+        places = [place for place, choice in enumerate(choices) if choice.schedule == schedule]
+        if places:
+            rows = [counted(problem, choices[place], device) for place in places]
+            columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+            for place, value in zip(places, seconds(schedule, columns, numbers()).tolist(), strict=True):
+                found[place] = value
+    return found
+
+
+def counted(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]:
+    """What a choice of `matmul_wgmma` or `matmul_mma` does, in numbers that do not depend on fitted ones."""
+    return (_of_warpgroups if choice.schedule == "matmul_wgmma" else _of_warps)(problem, choice, device)
+
+
+def seconds(schedule: str, counts: Counts, of: Mapping[str, float]) -> Any:
+    """The time of what was counted, of one choice or of columns of many."""
+    return (_by_warpgroups if schedule == "matmul_wgmma" else _by_warps)(counts, of)
+
+
+def _at_once(power: float, *parts: Any) -> Any:
+    """What parts take that run beside each other: a little more than the longest."""
+    return sum(part**power for part in parts) ** (1 / power)
+
+
+def _of_operands(problem: Problem, pads: tuple[bool, bool], turns: tuple[bool, bool]) -> dict[str, float]:
+    """Bytes of the operands and of C, and of the copies that are made first."""
+    item, batch = problem.item_bytes, problem.batch
+    sizes = [batch * one * problem.K * item for one in (problem.M, problem.N)]
+    padded = [size for size, pads_it, turns_it in zip(sizes, pads, turns) if pads_it and not turns_it]
+    turned = [size for size, turns_it in zip(sizes, turns) if turns_it]
+    return {
+        "moved": sum(sizes) + batch * problem.M * problem.N * _made(problem),
+        "sizes": sum(sizes),
+        "padded": sum(padded),
+        "turned": sum(turned),
+        "copies": len(padded) + len(turned),
+    }
+
+
+def _made(problem: Problem) -> int:
+    return 4 if problem.dtype in ("int8", "tf32") else 2
+
+
+def _of_device(device: GPU) -> dict[str, float]:
+    return {"bandwidth": device.bandwidth, "l2_bandwidth": device.l2_bandwidth, "sms": device.sms}
+
+
+def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]:
+    options = choice.options
+    (rows, columns), split_k = options["tile"], options.get("split_k", 1)
+    down, along = options.get("cluster", (1, 1))
+    block_k = _SPAN // problem.item_bytes
+    steps = ceil(problem.K / (split_k * block_k))
+    m, n = (columns, rows) if options.get("swap_ab") else (rows, columns)
+    # A cluster is whole, also where C ends within it.
+    tiles = problem.tiles((rows * down, columns * along)) * down * along * split_k
+    stream_k = bool(options.get("stream_k")) and tiles % device.sms != 0
+    most = device.sms if stream_k else options.get("blocks") or device.sms
+    at_most = most // (down * along) * down * along
+    if stream_k:
+        # Each has as many steps; the last to be done with a tile reads what others have of it.
+        at_work = min(options.get("blocks") or device.sms, ceil(tiles * steps / 4))
+        waves = longest = tiles / at_work
+        shared = tiles - max(0, tiles // at_work - 1) * at_work if at_work % tiles else 0
+    else:
+        at_work, shared = min(tiles, at_most), 0
+        waves = longest = ceil(tiles / at_most)
+        if less := options.get("narrower"):
+            # What has the most takes a tile in each turn, and wide ones as long as there are some.
+            across, over = one_more_tile(problem, options)
+            longer = min(tiles // across, -tiles % device.sms)
+            narrow = longer * over // less
+            wide = ceil((tiles + longer - narrow) / device.sms)
+            longest = waves - (waves - wide) * less / columns_across(problem, options)[1]
+    is_whole = split_k > 1 or (rows <= problem.M and columns <= problem.N)
+    made = 4 if split_k > 1 else _made(problem)
+    pads = (not problem.is_aligned[0], not problem.is_aligned[1])
+    is_copied = split_k == 1 and is_whole and problem.N * made % _ALIGNED != 0
+    return {
+        # A step's products at the published rate.
+        "step": 2.0 * rows * columns * block_k * problem.item_bytes / 2 / device.sm_peak("wgmma", "float16"),
+        "n": n,
+        "is_one": m <= 64,
+        "promotes": problem.dtype.startswith("float8"),
+        "steps": steps,
+        "tiles": tiles,
+        "at_work": at_work,
+        "waves": waves,
+        "longest": longest,
+        "received": (rows + columns) * _SPAN,
+        **_asked(problem, (rows, columns), block_k, pads, problem.is_turned, (along, down), _SPAN),
+        "stored": rows * columns * made,
+        "clustered": down * along > 1,
+        "streamed": stream_k,
+        "exchanged": 4.0 * rows * columns * (1 + max(1.0, at_work / tiles)) if stream_k else 0.0,
+        "apart": shared / at_work,
+        "parts": (split_k + 1) * problem.M * problem.N * 4 if split_k > 1 else 0,
+        "is_split": split_k > 1,
+        "copied_back": 4 * problem.batch * problem.M * problem.N if is_copied else 0,
+        "copies_back": is_copied,
+        **_of_operands(problem, pads, problem.is_turned),
+        **_of_device(device),
+    }
+
+
+def _asked(
+    problem: Problem,
+    tile: tuple[int, int],
+    block_k: int,
+    pads: tuple[bool, bool],
+    turns: tuple[bool, bool],
+    shared_by: tuple[int, int] = (1, 1),
+    widest: int | None = None,
+) -> dict[str, float]:
+    """What a step asks of the second cache: pieces of rows, of at most `widest` bytes, their bytes, the lines that they
+    touch and the sectors that they touch besides. Blocks of a cluster share a factor."""
+    item, extents = problem.item_bytes, (problem.M, problem.N)
+    found: dict[str, float] = dict.fromkeys(("rows", "bytes", "lines", "sectors"), 0.0)
+    lies_across = problem.layout[0] == "T", problem.layout[1] == "N"
+    for place, (size, sharing) in enumerate(zip(tile, shared_by, strict=True)):
+        # An operand that is copied first lies in whole tiles, and along k if it is turned.
+        is_across, is_copied = lies_across[place] and not turns[place], pads[place] or turns[place]
+        size = min(size, extents[place])
+        length, rows = (size, block_k) if is_across else (block_k, size)
+        span = gcd(tile[place] * item, widest) if widest and is_across else length * item
+        pieces = rows * max(1, length * item / span) / sharing
+        row = (tile[place] * item if is_across else _SPAN) if is_copied else problem.row_lengths[place] * item
+        apart = gcd(row, _LINE)
+        found["rows"] += pieces
+        found["bytes"] += rows * length * item / sharing
+        found["lines"] += pieces * (1 + max(0, min(span, length * item) - apart) / _LINE)
+        found["sectors"] += pieces * max(0, _SECTOR - apart) / _SECTOR
+    return found
+
+
+def _by_warpgroups(f: Counts, of: Mapping[str, float]) -> Any:
+    memory, cache_rate = of["of_memory"] * f["bandwidth"], of["of_cache"] * f["l2_bandwidth"]
+    # Narrow instructions wait for their first factor.
+    products = f["step"] / of["of_wgmma"] * np.maximum(1.0, 0.5 + of["narrow"] / f["n"])
+    products = products * (1 + of["promoting"] * f["promotes"]) * (1 + of["alone"] * f["is_one"])
+    copying = f["received"] / of["receiving"]
+    asking = of["row"] * f["rows"] + of["line"] * f["lines"] + of["sector"] * f["sectors"]
+    caching = f["at_work"] * (f["bytes"] + _SECTOR * f["sectors"]) / cache_rate
+    step = _at_once(of["wg_overlap"], products, copying, asking, caching) * (1 + of["clustering"] * f["clustered"])
+    storing = of["storing"] + f["stored"] / of["stored_a_second"]
+    multiplying = f["longest"] * f["steps"] * step + f["waves"] * storing
+    multiplying = multiplying + f["streamed"] * of["sharing"] + f["exchanged"] / of["exchanging"]
+    multiplying = multiplying + of["apart"] * f["apart"] * f["steps"] * step
+    moving = f["moved"] / memory * (1 + of["streaming"] * (f["apart"] > 0))
+    total = _at_once(of["overlap"], multiplying, moving) + of["wg_start"] + of["cluster_start"] * f["clustered"]
+    return total + _beside(f, of, memory, cache_rate) + f["is_split"] * of["wg_adding"]
+
+
+def _beside(f: Counts, of: Mapping[str, float], memory: Any, cache_rate: Any) -> Any:
+    """The kernels before and after the matmul's own."""
+    copying = 2 * f["padded"] / (of["padding"] * memory) + 2 * f["turned"] / (of["turning"] * memory)
+    back = f["copied_back"] / memory + of["launch"] * f["copies_back"]
+    return copying + of["launch"] * f["copies"] + back + f["parts"] / (of["adding"] * cache_rate)
+
+
+def _of_warps(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]:
     options = choice.options
     (rows, columns), warps, stages = options["tile"], options["warps"], options["stages"]
     split_k, item = options.get("split_k", 1), problem.item_bytes
-    block_k = options.get("block_k", 128 // item)
+    block_k = options.get("block_k", _SPAN // item)
     steps = ceil(problem.K / (split_k * block_k))
     blocks = problem.tiles((rows, columns)) * split_k
     stage_bytes = (rows + columns) * block_k * item
@@ -51,109 +221,52 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
     fitting = max(1, min(device.shared_bytes_per_block // of_shared, device.sm.registers_per_sm // of_registers))
     of_one = ceil(blocks / device.sms)
     at_once = min(of_one, fitting)
-
-    # Square tiles of warps have the most to do for what they read; few warps wait, and those of one block all at once.
-    memory, cache_rate = _OF_MEMORY * device.bandwidth, _OF_CACHE * device.l2_bandwidth
-    rate = _OF_MMA * device.sm_peak("mma", "float16") * 2 / item
-    rate *= _FLOAT8 if problem.dtype.startswith("float8") else 1.0
-    rate *= min(1.0, sqrt(warp_rows * warp_columns / (warp_rows + warp_columns) / 32))
-    rate *= min(1.0, at_once * threads / 256) ** _WARPS_ALIKE * (0.93 if at_once == 1 else 1.0)
-    pads = options.get("pad") or tuple(not aligned for aligned in problem.is_aligned)
-    if any(not aligned and not padded for aligned, padded in zip(problem.is_aligned, pads)):
-        rate *= 0.25
-    of_step = max(2.0 * at_once * rows * columns * block_k / rate, _STEP)
-    multiplying = of_one / at_once * steps * of_step
-    caching = blocks * steps * stage_bytes / cache_rate
-    sizes = [problem.batch * one * problem.K * item for one in (problem.M, problem.N)]
-    moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
-    under_way = min(blocks, device.sms * at_once) * (stages - 1) * stage_bytes
-    moving = max(moved / memory, moved / under_way * _LATENCY)
-    copying = of_one * steps * stage_bytes / _OF_COPYING
-    seconds = _at_once(multiplying, caching, moving, copying) + _BEGIN + _WAVE * ceil(of_one / fitting)
-    seconds += sum(_LAUNCH + 2 * size / memory for size, padded in zip(sizes, pads) if padded)
-    if split_k > 1:
-        seconds += _ADDING + (split_k + 1) * problem.batch * problem.M * problem.N * 4 / cache_rate
-    return seconds
-
-
-def _at_once(*parts: float) -> float:
-    """What parts take that run beside each other: a little more than the longest."""
-    longest = max(parts)
-    return longest * sum((part / longest) ** _OVERLAP for part in parts) ** (1 / _OVERLAP)
-
-
-# With wgmma: how much less smaller tiles come to; what a launch, the first
-# copies and the last stores take; what storing a tile takes while nothing is multiplied; what the copies of one
-# multiprocessor bring; what an SM writes of a part of a tile, and reads again; what of the memory's rate is
-# left where blocks are at different places of k, and how much longer their products take for the power that this costs.
-_SMALLER = 0.269
-_START = 6.3e-6
-_STORING = 2.85e-6
-_COPYING = 277e9
-_EXCHANGING = 86.7e9
-_STREAMED, _APART = 0.812, 0.205
-_WARPGROUP_STEP = 0.118e-6  # what a step along K takes at least
-_ALONE = 0.964  # of the rate, where a block has one warpgroup that multiplies
-_SHARING = 5.57e-6  # what tiles that blocks share take besides
-_CLUSTERED = 0.808  # how long blocks of a cluster take, which read less
-_BETWEEN = 4.57e-6  # a second kernel, that adds up parts
+    pads = tuple(options.get("pad") or (not aligned for aligned in problem.is_aligned))
+    # Bytes that are copied at once, where rows are no multiples of 16 bytes and not copied first.
+    widths = [
+        _ALIGNED if padded else gcd(_ALIGNED, length * item)
+        for padded, length in zip(pads, problem.row_lengths, strict=True)
+    ]
+    pieces = sum(size * block_k * item / width for size, width in zip((rows, columns), widths, strict=True))
+    by_registers = min(widths) < 4
+    return {
+        "step": 2.0 * at_once * rows * columns * block_k * item / 2 / device.sm_peak("mma", "float16"),
+        "promotes": problem.dtype.startswith("float8"),
+        "threads": at_once * threads,
+        "at_once": at_once,
+        "turns": of_one / at_once,
+        "waves": ceil(of_one / fitting),
+        "steps": steps,
+        "blocks": blocks,
+        "staged": stage_bytes,
+        "under_way": min(blocks, device.sms * at_once) * (stages - 1) * stage_bytes,
+        "of_one": of_one,
+        "pieces": pieces - stage_bytes / _ALIGNED,
+        "by_registers": by_registers,
+        # What a thread has on its way, of which few are cheap.
+        "held": max(0.0, pieces / threads - _FEW) if by_registers else 0.0,
+        **_asked(problem, (rows, columns), block_k, (pads[0], pads[1]), (False, False)),
+        "parts": (split_k + 1) * problem.batch * problem.M * problem.N * 4 if split_k > 1 else 0,
+        "is_split": split_k > 1,
+        "copied_back": 0,
+        "copies_back": 0,
+        **_of_operands(problem, (pads[0], pads[1]), (False, False)),
+        **_of_device(device),
+    }
 
 
-def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float:
-    options = choice.options
-    (rows, columns), split_k = options["tile"], options.get("split_k", 1)
-    block_k = 128 // problem.item_bytes
-    steps = ceil(problem.K / (split_k * block_k))
-    tiles = problem.tiles((rows, columns)) * split_k
-    memory, cache_rate = _OF_MEMORY * device.bandwidth, _OF_CACHE * device.l2_bandwidth
-    rate = _OF_WGMMA * device.sm_peak("wgmma", "float16") * 2 / problem.item_bytes
-    rate *= min(1.0, (rows * columns / (128 * 256)) ** _SMALLER)
-    warpgroup_rows = columns if options.get("swap_ab") else rows
-    rate *= _ALONE if warpgroup_rows <= 64 else 1.0
-    of_step = max(2.0 * rows * columns * block_k / rate, _WARPGROUP_STEP)
-    if options.get("cluster", (1, 1)) != (1, 1):
-        of_step *= _CLUSTERED
-    storing = _STORING * rows * columns / (128 * 256)
-    at_work, of_memory = min(tiles, device.sms), 1.0
-    if options.get("stream_k") and tiles % device.sms:
-        # Each has as many steps; the last to be done with a tile reads what others have of it.
-        at_work = min(options.get("blocks") or device.sms, ceil(tiles * steps / 4))
-        others = max(1.0, at_work / tiles)
-        multiplying = tiles * (steps * of_step + storing) / at_work
-        multiplying += 4.0 * rows * columns * (1 + others) / _EXCHANGING + _SHARING
-        if at_work % tiles:
-            shared = tiles - max(0, tiles // at_work - 1) * at_work
-            multiplying += _APART * shared * steps * of_step / at_work
-            of_memory = _STREAMED
-    else:
-        waves = ceil(tiles / device.sms)
-        multiplying = waves * (steps * of_step + storing)
-        if less := options.get("narrower"):
-            # What has the most takes a tile in each turn, and wide ones as long as there are some.
-            along, over = one_more_tile(problem, options)
-            longer = min(tiles // along, -tiles % device.sms)
-            narrow = longer * over // less
-            wide = ceil((tiles + longer - narrow) / device.sms)
-            saved = (waves - wide) * less / columns_across(problem, options)[1]
-            multiplying = (waves - saved) * steps * of_step + waves * storing
-    # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
-    (down, along), lines = (
-        options.get("cluster", (1, 1)),
-        [1 + (crosses and not turned) for crosses, turned in zip(problem.crosses_lines, problem.is_turned)],
-    )
-    of_lines = rows / along * lines[0] + columns / down * lines[1]
-    caching = tiles * steps * of_lines * 128 / cache_rate
-    sizes = [problem.batch * one * problem.K * problem.item_bytes for one in (problem.M, problem.N)]
-    moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
-    moving, copying = moved / (of_memory * memory), tiles * steps * (rows + columns) * 128 / (at_work * _COPYING)
-    seconds = _at_once(multiplying, caching, moving, copying) + _START
-    for size, aligned, turned in zip(sizes, problem.is_aligned, problem.is_turned):
-        if turned:
-            seconds += _LAUNCH + 2 * size / (_TURNING * device.bandwidth)
-        elif not aligned:
-            seconds += _LAUNCH + 2 * size / memory
-    if split_k > 1:
-        seconds += _BETWEEN + (split_k + 1) * problem.M * problem.N * 4 / cache_rate
-    elif problem.N % 8:
-        seconds += _LAUNCH + 4 * problem.batch * problem.M * problem.N / memory
-    return seconds
+def _by_warps(f: Counts, of: Mapping[str, float]) -> Any:
+    memory, cache_rate = of["of_memory"] * f["bandwidth"], of["of_cache"] * f["l2_bandwidth"]
+    # Few warps wait, and those of one block all at once.
+    rate = of["of_mma"] * np.minimum(1.0, f["threads"] / 256) ** of["warps_alike"]
+    rate = rate * (1 - of["waiting_alone"] * (f["at_once"] == 1)) / (1 + of["float8"] * f["promotes"])
+    step = f["step"] / rate + of["mma_step"] + f["at_once"] * f["pieces"] * of["piece"]
+    step = step * (1 + of["by_registers"] * f["by_registers"]) + of["held"] * f["at_once"] * f["threads"] * f["held"]
+    multiplying = f["turns"] * f["steps"] * step
+    caching = f["blocks"] * f["steps"] * (f["bytes"] + _SECTOR * f["sectors"]) / cache_rate
+    moving = f["moved"] / np.minimum(memory, f["under_way"] / of["latency"])
+    lines = of["mma_line"] * f["lines"] + of["mma_sector"] * f["sectors"]
+    copying = f["of_one"] * f["steps"] * (f["staged"] / of["copying"] + lines)
+    total = _at_once(of["mma_overlap"], multiplying, caching, moving, copying) + of["begin"]
+    total = total + of["wave"] * f["waves"]
+    return total + _beside(f, of, memory, cache_rate) + f["is_split"] * of["mma_adding"]

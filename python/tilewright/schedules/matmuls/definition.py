@@ -98,7 +98,7 @@ def product_of_tiles(
     )
     pads = whole if isinstance(whole, tuple) else tuple(divisor_of(tensor.shape[-1]) % whole != 0 for tensor in (A, B))
     Ap, Bp = (
-        _transposed(tensor, shape, name) if turns else in_whole_tiles(tensor, shape, name) if pad else tensor
+        in_whole_tiles(tensor, shape, name, turned=turns) if turns or pad else tensor
         for tensor, shape, name, turns, pad in zip((A, B), shapes, ("Ap", "Bp"), turned, pads, strict=True)
     )
     As, Bs = in_whole_tiles(Ap, shapes[0], "As"), in_whole_tiles(Bp, shapes[1], "Bs")
@@ -149,24 +149,14 @@ def product_of_tiles(
     return Product(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
 
 
-def _transposed(tensor: Tensor, shape: Sequence[Extent], name: str) -> Tensor:
-    """The tensor with its last two axes in the other order, and zeros where it ends before `shape` does."""
+def in_whole_tiles(tensor: Tensor, shape: Sequence[Extent], name: str, *, turned: bool = False) -> Tensor:
+    """The tensor, with zeros where it ends before `shape` does; `turned` with its last two axes in the other order."""
+
+    def placed(at: Sequence[Any]) -> tuple[Any, ...]:
+        return (*at[:-2], at[-1], at[-2]) if turned else tuple(at)
 
     def element(*at: Expr) -> Expr:
-        turned = (*at[:-2], at[-1], at[-2])
-        inside = [
-            i < had for i, had, has in zip(turned, tensor.shape, (*shape[:-2], shape[-1], shape[-2])) if had != has
-        ]
-        return if_then_else(all_of(*inside), tensor[turned], 0) if inside else tensor[turned]
-
-    return compute(shape, element, name=name)
-
-
-def in_whole_tiles(tensor: Tensor, shape: Sequence[Extent], name: str) -> Tensor:
-    """The tensor, with zeros where it ends before `shape` does."""
-
-    def element(*at: Expr) -> Expr:
-        inside = [i < had for i, had, has in zip(at, tensor.shape, shape, strict=True) if had != has]
-        return if_then_else(all_of(*inside), tensor[at], 0) if inside else tensor[at]
+        inside = [i < had for i, had, has in zip(placed(at), tensor.shape, placed(shape), strict=True) if had != has]
+        return if_then_else(all_of(*inside), tensor[placed(at)], 0) if inside else tensor[placed(at)]
 
     return compute(shape, element, name=name)

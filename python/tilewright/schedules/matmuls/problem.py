@@ -32,10 +32,15 @@ class Problem:
         return ceil(self.M / tile[0]) * ceil(self.N / tile[1]) * self.batch
 
     @property
+    def row_lengths(self) -> tuple[int, int]:
+        """How many elements the rows of the operands have."""
+        return self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N
+
+    @property
     def is_aligned(self) -> tuple[bool, bool]:
         """Whether the rows of the operands are multiples of 16 bytes, which TMA and 16-byte loads need."""
-        columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
-        return columns[0] * self.item_bytes % 16 == 0, columns[1] * self.item_bytes % 16 == 0
+        a, b = self.row_lengths
+        return a * self.item_bytes % 16 == 0, b * self.item_bytes % 16 == 0
 
     @property
     def is_turned(self) -> tuple[bool, bool]:
@@ -45,9 +50,8 @@ class Problem:
     @property
     def crosses_lines(self) -> tuple[bool, bool]:
         """Whether rows of the operands begin within cache lines, as TMA reads them."""
-        columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
         first, second = (
-            is_aligned and of * self.item_bytes % 128 != 0 for of, is_aligned in zip(columns, self.is_aligned)
+            is_aligned and of * self.item_bytes % 128 != 0 for of, is_aligned in zip(self.row_lengths, self.is_aligned)
         )
         return first, second
 

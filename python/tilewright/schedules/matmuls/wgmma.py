@@ -134,6 +134,8 @@ def matmul_wgmma(
     if promote is None:
         # Rounding to bf16 is five times what the tensor cores lose in two steps.
         steps = 2 if out_dtype == "bfloat16" and isinstance(K, int) and K > block_k else 1
+        # The loop of two such pairs and one K tile is unrolled, and the sums of all do not fit in registers.
+        steps = 1 if isinstance(K, int) and -(-K // (split_k * block_k)) == 5 else steps
         promote = steps * block_k if in_dtype.startswith("float8") else 0
     if promote < 0 or promote % block_k:
         raise ValueError(

@@ -1,0 +1,135 @@
+"""What the cost model of matmuls counts, the candidates that it orders, and the fit of its numbers."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from math import isfinite
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import ops, schedules
+from tilewright.devices import find
+from tilewright.schedules.matmuls import cost_model, selection
+from tilewright.schedules.matmuls.candidates import candidates
+from tilewright.schedules.matmuls.problem import Choice, Problem
+from tree import ROOT
+
+H100 = find("H100")
+
+
+def counted(problem: Problem, **options: Any) -> dict[str, float]:
+    return cost_model.counted(problem, Choice("matmul_wgmma", options), H100)
+
+
+def test_clusters_are_whole() -> None:
+    """Three rows of tiles in clusters of two are four, which take as long."""
+    problem = Problem(352, 14272, 13248, "float8_e4m3fn", "NT")
+    alone, pairs = (counted(problem, tile=(128, 192), cluster=cluster) for cluster in ((1, 1), (2, 1)))
+    assert (alone["tiles"], alone["waves"], pairs["tiles"], pairs["waves"]) == (225, 2, 300, 3)
+
+
+def test_what_tma_asks_for() -> None:
+    """Rows that begin within lines touch more of them, those within sectors more sectors; narrow panels are more rows;
+    blocks of a cluster share; nothing is asked for beyond the matrix."""
+    tile = (128, 256)
+    whole = counted(Problem(4096, 4096, 4096, "bfloat16", "NT"), tile=tile)
+    assert (whole["rows"], whole["lines"], whole["sectors"], whole["bytes"]) == (384, 384, 0, 384 * 128)
+    lines = counted(Problem(4096, 4096, 4096 + 16, "bfloat16", "NT"), tile=tile)
+    assert (lines["rows"], lines["lines"], lines["sectors"]) == (384, 384 * 1.75, 0)
+    sectors = counted(Problem(4096, 4096, 4096 + 8, "bfloat16", "NT"), tile=tile)
+    assert (sectors["rows"], sectors["lines"], sectors["sectors"]) == (384, 384 * 1.875, 192)
+    shared = counted(Problem(4096, 4096, 4096, "bfloat16", "NT"), tile=tile, cluster=(4, 1))
+    assert shared["rows"] == 128 + 256 / 4
+    panels = counted(Problem(4096, 4080, 4096, "bfloat16", "NN"), tile=(128, 240))
+    assert panels["rows"] == 128 + 64 * 240 * 2 / 32
+    few = counted(Problem(8, 4096, 4096, "bfloat16", "NT"), tile=(64, 256))
+    assert few["rows"] == 8 + 256
+
+
+def test_all_choices_have_an_estimate() -> None:
+    for problem in (
+        Problem(1, 1, 1, "float16"),
+        Problem(97, 6895, 15373, "bfloat16"),
+        Problem(999, 512, 77, "tf32", "TT"),
+    ):
+        found = list(candidates(problem, H100))
+        times = cost_model.estimates(problem, [*found, Choice("sgemm")], H100)
+        assert all(isfinite(time) and time > 0 for time in times[:-1]) and times[-1] == float("inf")
+        assert times[:3] == [cost_model.estimate(problem, choice, H100) for choice in found[:3]]
+        assert selection.choose(problem, H100) == found[int(np.argmin(times[:-1]))]
+
+
+def test_clusters_of_four() -> None:
+    """Of blocks that a GPU has room for beside each other, and of tiles of which each block copies whole groups of rows."""
+    problem = Problem(7057, 2640, 2824, "bfloat16", "NN")
+    found = [choice.options for choice in candidates(problem, H100) if max(choice.options.get("cluster", (1,))) == 4]
+    assert {"tile": (128, 256), "cluster": (4, 1), "blocks": 128} in found
+    s, tensors = schedules.matmul_wgmma(1024, 512, 128, "bfloat16", **found[0])
+    func = tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul")
+    assert "multicast::cluster" in func.ptx
+
+
+@pytest.mark.parametrize("tile", [(128, 192), (192, 128)])
+def test_sums_of_five_steps_stay_in_registers(tile: tuple[int, int]) -> None:
+    s, tensors = schedules.matmul_wgmma(
+        4912, 8320, 576, "float8_e4m3fn", "bfloat16", transpose_b=True, tile=tile, cluster=(2, 1)
+    )
+    func = tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul")
+    assert not re.search(r"\b(STL|LDL)\b", func.sass())
+
+
+def test_a_vector_by_rows_is_a_reduction() -> None:
+    """Where 16-byte copies cannot read the rows: with tiles there were sixteen rows for one."""
+    for shape, transpose_a in (((1, 411), False), ((411, 1), True)):
+        x, w = np.ones(shape, "float16"), np.ones((30, 411), "float16")
+        s, _ = ops.matmul.schedule(x, w, transpose_a=transpose_a, transpose_b=True, target="cuda -arch=sm_90a")
+        assert [one.rule for one in s.plan or ()] == ["reduction"]
+        assert (ops.matmul.function(x, w, transpose_a=transpose_a, transpose_b=True, target="sim")(x, w) == 411).all()
+    s, _ = ops.matmul.schedule(np.ones((1, 416), "float16"), np.ones((30, 416), "float16"), transpose_b=True)
+    assert s.plan is None
+
+
+@pytest.fixture
+def fit(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    pytest.importorskip("scipy")
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    return importlib.import_module("fit_matmul_model")
+
+
+def test_a_fit_finds_what_made_the_times(
+    fit: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Times that the model made with other numbers: the fit writes numbers that choose better among others of them."""
+    made = dict(cost_model.numbers())
+    made |= {"line": 8 * made["line"], "storing": 20 * made["storing"], "wg_start": made["wg_start"] / 3}
+    rng = np.random.default_rng(0)
+    for name in ("some", "others"):
+        entries = []
+        for _ in range(6):
+            M, N, K = (int(16 * 2 ** rng.uniform(2, 8)) for _ in "MNK")
+            problem = Problem(M, N, K, "bfloat16", "NT")
+            rows = [
+                {
+                    "schedule": choice.schedule, "options": choice.options, "right": True,
+                    "us": 1e6 * float(cost_model.seconds(choice.schedule, cost_model.counted(problem, choice, H100), made)),
+                }
+                for choice in candidates(problem, H100)
+            ]  # fmt: skip
+            entries.append({"M": M, "N": N, "K": K, "dtype": "bfloat16", "layout": "NT", "candidates": rows})
+        (tmp_path / name).write_text(json.dumps({"device": "NVIDIA H100 80GB HBM3", "problems": entries}))
+    monkeypatch.setattr(cost_model, "NUMBERS", tmp_path / "numbers.json")
+    arguments = [str(tmp_path / "some"), "--held-out", str(tmp_path / "others"), "--seconds", "1", "--write"]
+    monkeypatch.setattr("sys.argv", ["fit_matmul_model.py", *arguments])
+    fit.main()
+    said = capsys.readouterr().out
+    off = [int(one) for one in re.findall(r"held out: .* off by (\d+)%", said)]
+    assert len(off) == 2 and off[1] < off[0] / 2
+    written = json.loads((tmp_path / "numbers.json").read_text())
+    assert written["fitted_to"] == ["some"] and written["numbers"].keys() == made.keys()
