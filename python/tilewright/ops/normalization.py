@@ -14,6 +14,7 @@ from ..rules.facts import extent_of
 from ..target import Target
 from ..te import Expr, Tensor, compute, exp, log, rsqrt
 from .by_rules import acc_of, axes_of, by_rules, expect_floats, given, operate
+from .long_rows import is_long, largest_and_total
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_shape
 
@@ -25,7 +26,16 @@ def softmax_along(name: str, x: Operand, axis: int, target: Target | None) -> Sc
     expect_floats(name, x=x)
     (along,) = axes_of(name, axis, len(x.shape))
     X = given(x, "X")
-    return by_rules([X], operate(name, X, axis=along), target)
+    if not is_long(X, along, target):
+        return by_rules([X], operate(name, X, axis=along), target)
+    largest, total = largest_and_total(X, along, acc_of(x.dtype))
+
+    def element(*at: Expr) -> Expr:
+        row = (*at[:along], *at[along + 1 :])
+        shifted = X(*at).astype(largest.dtype) - largest(*row)
+        return (exp(shifted) / total(*row) if name == "softmax" else shifted - log(total(*row))).astype(x.dtype)
+
+    return by_rules([X], compute(X.shape, element, name=name), target)
 
 
 @operator
@@ -57,9 +67,12 @@ def cross_entropy(x: Operand, labels: Operand, *, target: Target | None = None) 
     expect_shape("cross_entropy", x.shape[:-1], labels=labels)
     X, L = given(x, "X"), given(labels, "labels")
     acc, last = acc_of(x.dtype), (len(x.shape) - 1,)
-    largest = reduced("largest", X, last, False, lambda e: e.astype(acc), "max")
-    power = compute(x.shape, lambda *at: exp(X(*at).astype(acc) - largest(*at[:-1])), name="power")
-    total = reduced("total", power, last, False)
+    if is_long(X, last[0], target):
+        largest, total = largest_and_total(X, last[0], acc)
+    else:
+        largest = reduced("largest", X, last, False, lambda e: e.astype(acc), "max")
+        power = compute(x.shape, lambda *at: exp(X(*at).astype(acc) - largest(*at[:-1])), name="power")
+        total = reduced("total", power, last, False)
 
     def loss(*at: Expr) -> Expr:
         own = X(*at, in_range(L(*at), x.shape[-1])).astype(acc)

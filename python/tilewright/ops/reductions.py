@@ -114,7 +114,7 @@ def cumsum(
         return by_rules([X], X, target)
     if (target is not None and target.kind == "cpu") or not isinstance(x.shape[along], int):
         return by_rules([X], operate("cumsum", X, axis=along, exclusive=exclusive, reverse=reverse), target)
-    is_last = along == len(x.shape) - 1 > 0 and all(isinstance(size, int) for size in x.shape)
+    is_last = along == len(x.shape) - 1 and all(isinstance(size, int) for size in x.shape)
     if is_last and _SHORTEST <= x.shape[along] <= LONGEST:
         return running_sums_of_rows(X, acc_of(x.dtype), x.dtype, exclusive=exclusive, reverse=reverse)
     return by_rules([X], cast(running_sums(X, acc_of(x.dtype), along, exclusive, reverse), x.dtype), target)

@@ -18,9 +18,9 @@ _REPEATS, _FREE, _LONGEST = 2, 4, 400
 # A stage of so many additions is computed in each of several kernels that read it.
 _CHEAP = 12
 # A reduction along so many elements is worth a kernel that divides it, where there are few rows.
-_LONG, _LONG_COLUMN = 16384, 512
+_LONG_COLUMN = 512
 # Rows that the registers of a block hold.
-_IN_REGISTERS = 32768
+_IN_REGISTERS = 40960
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,14 +230,13 @@ def _join_rows(
         return
     rows = prod(extent_of(root.spatial[place].dom.extent) for place in found.rows)  # type: ignore[union-attr]
     along = prod(found.columns)
-    is_split = rows * 2048 < parallel and along >= _LONG or rows * 256 < parallel and along > 2 * _IN_REGISTERS
+    is_split = rows * 2048 < parallel and along > _IN_REGISTERS or rows * 256 < parallel and along > 2 * _IN_REGISTERS
     if not found.root_columns and len(reductions) == 1 and not _lies_along(reductions[0]):
         # Neighbouring threads have neighbouring results: few are divided sooner.
         is_split = rows * 16 < parallel and along >= _LONG_COLUMN
     if is_split and (len(reductions) > 1 or found.root_columns or root.kind == Kind.REDUCTION):
-        # Few long rows: each of the reductions is divided among blocks, which takes a kernel of its own.
-        return
-    if is_split:
+        # Few long rows: each of the reductions is divided among blocks, which takes a kernel of its own. What is made
+        # of the results of one alone is computed where its parts are combined.
         return
     group.rows = Rows(dict(found.labels), found.columns, found.root_columns, found.rows)
     for stage in found.members:

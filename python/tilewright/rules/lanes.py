@@ -12,14 +12,31 @@ from .context import item_bytes
 from .facts import Access, Kind, StageFacts, extent_of, is_static
 from .groups import Group
 
-__all__ = ["IN_FLIGHT", "KEPT", "columns_of", "lanes_of", "read_together", "rows_to_keep", "streamed"]
+__all__ = [
+    "IN_FLIGHT",
+    "columns_of",
+    "kept_by",
+    "lanes_of",
+    "moves_neighbours",
+    "read_together",
+    "rows_to_keep",
+    "streamed",
+]
 
 # The bytes that a thread moves at once.
 _BYTES = 16
-KEPT = 64
-"""Elements of a row that a thread keeps in registers at most."""
+_KEPT, _KEPT_OF_MANY = 64, 40
 IN_FLIGHT = 8
 """Elements of a column that a thread reads at once."""
+
+
+def kept_by(threads: int) -> int:
+    """The longest row that so many threads keep in their registers, of which a thread of 1024 has 64.
+
+    >>> kept_by(512), kept_by(1024)
+    (32768, 40960)
+    """
+    return (_KEPT if threads <= 512 else _KEPT_OF_MANY) * threads
 
 
 def _column_of(group: Group, stage: StageFacts) -> int | None:
@@ -88,17 +105,33 @@ def lanes_of(group: Group, columns: int) -> int:
     It is as many as 16 bytes hold of the widest type that is moved along rows, if that divides the row. It is 1 if a
     stage reads in another order.
     """
+    moved = _moved(group)
+    if not moved:
+        return 1
+    lanes = _BYTES // max(map(item_bytes, moved))
+    while lanes > 1 and columns % lanes:
+        lanes //= 2
+    return max(1, lanes)
+
+
+def moves_neighbours(group: Group) -> bool:
+    """Whether all that is moved along rows is moved in the order of memory, so that a thread can keep its part."""
+    return bool(_moved(group))
+
+
+def _moved(group: Group) -> list[Tensor]:
+    """What is moved along rows, in the order of memory; nothing if a stage reads in another order."""
     stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
     if any(len(stage.reduced) != 1 or not is_static(stage.reduced) for stage in stages):
-        return 1
+        return []
     if group.rows is not None and len(group.rows.columns) != 1:
-        return 1
+        return []
     own = {stage.op for stage in _members(group)}
     moved: list[Tensor] = []
     if group.rows is None and group.root.kind == Kind.REDUCTION:
         reads = _read_through(group, group.root, group.root.reduced[0])
         if reads is None or not all(is_plain for _, is_plain in reads):
-            return 1
+            return []
         moved = [access.tensor for access, _ in reads]
     for stage in _members(group):
         if group.rows is None or stage.kind == Kind.MAP and _column_of(group, stage) is None:
@@ -107,18 +140,13 @@ def lanes_of(group: Group, columns: int) -> int:
             if access.tensor.op in own:
                 continue
             if not is_plain:
-                return 1
+                return []
             moved.append(access.tensor)
     if group.root.kind == Kind.MAP and group.rows is not None and group.rows.root_columns:
         if group.rows.root_columns[0] != len(group.root.spatial) - 1:
-            return 1
+            return []
         moved.append(group.root.op.output(0))
-    if not moved:
-        return 1
-    lanes = _BYTES // max(map(item_bytes, moved))
-    while lanes > 1 and columns % lanes:
-        lanes //= 2
-    return max(1, lanes)
+    return moved
 
 
 def _sources(group: Group, stage: StageFacts, seen: set[int] | None = None) -> set[Tensor]:
@@ -193,16 +221,15 @@ def columns_of(group: Group, stage: StageFacts) -> list[Tensor]:
 
 
 def read_together(
-    s: Schedule, stage: Stage, turn: IterVar, rest: IterVar, reads: Sequence[Tensor], tag: str | None = None
+    s: Schedule, stage: Stage, turn: IterVar, rest: IterVar, reads: Sequence[Tensor], tag: str, at_once: int = IN_FLIGHT
 ) -> IterVar:
     """A reduction reads the elements of a turn to registers before it adds the first: all are on their way at once.
 
-    Each has a condition on the column, and a load behind such a condition would wait for the sum before. With a `tag`,
-    threads share the turn. The turn's axis.
+    Each has a condition on the column, and a load behind such a condition would wait for the sum before. Threads of
+    `tag` share the turn, whose axis is the result.
     """
-    if tag is not None:
-        thread, rest = stage.split(rest, factor=IN_FLIGHT)
-        stage.bind(thread, thread_axis(tag))
+    thread, rest = stage.split(rest, factor=at_once)
+    stage.bind(thread, thread_axis(tag))
     stage.unroll(rest)
     for read in reads:
         s[read].compute_at(stage, turn)

@@ -22,7 +22,8 @@ from .elementwise import Elementwise, Fallback, Transposed
 from .facts import Program
 from .groups import Group, groups_of
 from .plan import Decision, Plan
-from .reductions import Reductions, SplitReduction
+from .reductions import Reductions
+from .reductions_in_parts import SplitReduction
 from .scans import Statements
 from .simt import TiledContraction
 from .tensor_cores import TensorCores

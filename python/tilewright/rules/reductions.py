@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -14,18 +14,18 @@ from .context import Context, choice, power_of_two
 from .elementwise import inline
 from .facts import Kind, StageFacts, extent_of, is_static, size_of
 from .groups import Group
-from .lanes import IN_FLIGHT, KEPT, columns_of, lanes_of, read_together, rows_to_keep, streamed
+from .lanes import IN_FLIGHT, columns_of, kept_by, lanes_of, moves_neighbours, read_together, rows_to_keep, streamed
 from .plan import Decision
 
-__all__ = ["Reductions", "SplitReduction"]
+__all__ = ["ALONG_COLUMNS", "ALONG_ROWS", "Reductions", "shape_of"]
 
-_ALONG_ROWS, _ALONG_COLUMNS = "threads along the reduction", "threads along the results"
-# The threads that reduce a part of a row.
-_PART_THREADS = 256
+ALONG_ROWS, ALONG_COLUMNS = "threads along the reduction", "threads along the results"
+# Elements of a row that a thread reads at once, where it has not all of them.
+_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class Shape:
     """How many results there are, how many elements each is of, and which of the two lie together in memory."""
 
     rows: int
@@ -33,7 +33,7 @@ class _Shape:
     is_along_rows: bool
 
 
-def _shape(group: Group) -> _Shape | None:
+def shape_of(group: Group) -> Shape | None:
     """None of a group without reductions."""
     root = group.root
     reductions = [stage for stage in (root, *group.reductions) if stage.kind == Kind.REDUCTION]
@@ -55,7 +55,18 @@ def _shape(group: Group) -> _Shape | None:
         rows = root.size
     else:
         rows = size_of([root.spatial[place] for place in group.rows.root_rows])
-    return _Shape(rows, size_of(reductions[0].reduced), votes[True] >= votes[False])
+    return Shape(rows, size_of(reductions[0].reduced), votes[True] >= votes[False])
+
+
+def turns_at_once(stage: Stage, turn: IterVar, turns: int, lanes: int) -> tuple[IterVar, IterVar]:
+    """The loop over turns, each of several, and the loop in it: what these read is on its way before the first is
+    added."""
+    several = min(_AT_ONCE, 2 * _AT_ONCE // lanes, power_of_two(turns))
+    if several < 2:
+        return turn, turn
+    outer, some = stage.split(turn, factor=several)
+    stage.unroll(some)
+    return outer, some
 
 
 class Reductions:
@@ -65,20 +76,20 @@ class Reductions:
     name = "reduction"
 
     def decide(self, context: Context, group: Group) -> Decision | None:
-        shape = _shape(group)
+        shape = shape_of(group)
         if shape is None or not group.is_plain_anchor:
             return None
         rows, columns, lanes = max(1, shape.rows), shape.columns, 1
         stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
         has_shared_columns = all(is_static(stage.reduced) for stage in stages)
         if columns <= 4 or not has_shared_columns and len(stages) > 1:
-            along, threads, of_block = _ALONG_COLUMNS, 1, power_of_two(max(32, rows // 64), 128)
+            along, threads, of_block = ALONG_COLUMNS, 1, power_of_two(max(32, rows // 64), 128)
         elif shape.is_along_rows:
-            along, lanes = _ALONG_ROWS, lanes_of(group, columns)
+            along, lanes = ALONG_ROWS, lanes_of(group, columns)
             threads = self._threads_of_row(context, rows, columns, lanes)
             of_block = max(1, min(256 // threads, power_of_two(rows)))
         else:
-            along = _ALONG_COLUMNS
+            along = ALONG_COLUMNS
             of_block = 32 if rows >= 32 else power_of_two(max(1, 2 * rows - 1), 32)
             blocks = -(-rows // of_block)
             wanted = context.threads // (blocks * of_block)
@@ -96,7 +107,7 @@ class Reductions:
             group.names,
             why,
             (
-                choice("along", along, (_ALONG_ROWS, _ALONG_COLUMNS)),
+                choice("along", along, (ALONG_ROWS, ALONG_COLUMNS)),
                 choice(
                     "threads", threads, [one for one in (1, 8, 16, 32, 64, 128, 256, 512, 1024) if one <= 2 * columns]
                 ),
@@ -114,10 +125,12 @@ class Reductions:
             threads *= 2
         while threads < 1024 and rows * threads < context.threads and columns >= 8 * threads:
             threads *= 2
+        if kept_by(threads) < columns <= kept_by(1024):
+            threads = 1024
         return threads
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
-        along_rows = decision["along"] == _ALONG_ROWS
+        along_rows = decision["along"] == ALONG_ROWS
         threads, of_block = decision["threads"], decision["rows"]
         lanes = decision["lanes"] if along_rows else 1
         if threads * of_block > 1024:
@@ -130,9 +143,10 @@ class Reductions:
             made = s.cache_write(outputs if len(outputs) > 1 else outputs[0], "local")
             first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
             reductions[first.op] = root
-        fits = size_of(next(iter(reductions.values())).reduced) <= KEPT * threads
-        is_kept = lanes > 1 and fits
-        rows_kept, vectors = self._stage_reads(s, group, reductions, is_kept) if lanes > 1 else ([], {})
+        fits = size_of(next(iter(reductions.values())).reduced) <= kept_by(threads)
+        rows_kept, vectors = self._stage_reads(s, group, reductions, fits, lanes) if along_rows else ([], {})
+        # Of an odd number of elements, rows begin anywhere: they are moved one by one, but kept all the same.
+        is_kept = fits and (lanes > 1 or bool(rows_kept))
         together = {} if along_rows else self._read_together(s, group, reductions, threads)
         inline(s, group)
         stage = s[root.op.output(0)]
@@ -159,7 +173,7 @@ class Reductions:
             own_columns = [own.op.axis[labels.index(label)] for label in self._column_labels(group)]
             others = [axis for axis in own.op.axis if not any(axis is column for column in own_columns)]
             own.reorder(*others, *own_columns)
-            self._divide(own, own.fuse(*own_columns), threads, tag, lanes, is_unrolled=lanes > 1 and fits)
+            self._divide(own, own.fuse(*own_columns), threads, tag, lanes, is_unrolled=is_kept)
         for op in reductions:
             own = s[op.output(0)]
             own.set_scope("local")
@@ -173,7 +187,9 @@ class Reductions:
                 continue
             turn = self._divide(own, axis, threads, tag, lanes, is_unrolled=is_kept and op not in vectors)
             if along_rows and threads > 1 and not is_kept and is_static(reductions[op].reduced):
-                own.loop_partition(turn)
+                turns = size_of(reductions[op].reduced) // (threads * lanes)
+                outer, turn = turns_at_once(own, turn, turns, lanes)
+                own.loop_partition(outer)
             for tensor in vectors.get(op, ()):
                 s[tensor].compute_at(own, turn)
                 s[tensor].vectorize(s[tensor].op.axis[-1])
@@ -191,17 +207,17 @@ class Reductions:
         }
 
     def _stage_reads(
-        self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts], is_kept: bool
+        self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts], fits: bool, lanes: int
     ) -> tuple[list[Tensor], dict[Operation, list[Tensor]]]:
         """Rows that are read more than once, in registers; of what is read otherwise, by a reduction, vectors."""
         kept: list[Tensor] = []
         vectors: dict[Operation, list[Tensor]] = {}
         names = {facts.op: op for op, facts in reductions.items()}
-        if is_kept:
+        if fits and moves_neighbours(group):
             for tensor, readers in rows_to_keep(group):
                 ops = [names.get(reader.op, reader.op).output(0) for reader in readers]
                 kept.append(s.cache_read(tensor, "local", ops))
-        if not kept:
+        if not kept and lanes > 1:
             for op, facts in reductions.items():
                 some = streamed(group, facts)
                 if some:
@@ -233,101 +249,3 @@ class Reductions:
         elif lane is not None:
             stage.vectorize(lane)
         return turn if threads > 1 else thread
-
-
-class SplitReduction:
-    """Few results of many elements: blocks reduce parts of each, and a second kernel reduces the parts."""
-
-    name = "reduction in parts"
-
-    def decide(self, context: Context, group: Group) -> Decision | None:
-        root = group.root
-        if root.kind != Kind.REDUCTION or group.reductions or group.kept or not is_static(root.reduced):
-            return None
-        if not group.is_plain_anchor:
-            return None
-        shape = _shape(group)
-        if shape is None or any(axis.dom is None or axis.dom.min for axis in root.reduced):
-            return None
-        rows, columns = max(1, shape.rows), shape.columns
-        if shape.is_along_rows:
-            if columns < 4096 or rows * 256 >= context.threads:
-                return None
-            # As many threads as all SMs have at once, twice where each moves one element at a time.
-            waves = 2 if lanes_of(group, columns) == 1 else 1
-            wanted = waves * context.threads // (_PART_THREADS * rows)
-            parts = power_of_two(min(max(1, wanted), columns // (4 * _PART_THREADS)), 1024)
-        else:
-            # A thread has a part of a column: as many as keep the device busy, of at least so many elements.
-            if columns < 512 or rows * 16 >= context.threads:
-                return None
-            parts = power_of_two(min(2 * context.threads // rows, columns // 32), 1024)
-        if parts < 2:
-            return None
-        return Decision(
-            self.name,
-            group.names,
-            f"{rows} results of {columns} elements each are too few for the device's {context.threads} threads",
-            (
-                choice("parts", parts, [one for one in (2, 4, 8, 16, 32, 64, 128, 256) if one <= columns // 256]),
-                choice("lanes", lanes_of(group, columns) if shape.is_along_rows else 1),
-            ),
-        )
-
-    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
-        inline(s, group)
-        root = group.root
-        shape = _shape(group)
-        assert shape is not None
-        stage = s[root.op.output(0)]
-        reduced = list(stage.op.reduce_axis)
-        axis = stage.fuse(*reduced) if len(reduced) > 1 else reduced[0]
-        parts, lanes, threads = decision["parts"], decision["lanes"], _PART_THREADS if shape.is_along_rows else 1
-        if threads > 1:
-            # Blocks take turns, so that the last turn alone may go beyond a row.
-            _, part = stage.split(axis, factor=parts * threads * lanes)
-            part, _ = stage.split(part, factor=threads * lanes)
-        elif columns_of(group, root):
-            # Neighbours of a column are of one part: a thread reads several at once.
-            _, part = stage.split(axis, factor=parts * IN_FLIGHT)
-            part, _ = stage.split(part, factor=IN_FLIGHT)
-        else:
-            _, part = stage.split(axis, factor=parts)
-        outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
-        made = s.rfactor(outputs if len(outputs) > 1 else outputs[0], part)
-        first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
-        some = columns_of(group, root) if not shape.is_along_rows else streamed(group, root) if lanes > 1 else []
-        reads = [s.cache_read(tensor, "local", [first]) for tensor in some]
-        self._reduce(s, first, threads, 1 if shape.is_along_rows else 32 if shape.rows < 64 else 64, lanes, reads)
-        self._reduce(s, root.op.output(0), 32, 1)
-
-    def _reduce(
-        self, s: Schedule, tensor: Tensor, threads: int, rows: int, lanes: int = 1, reads: Sequence[Tensor] = ()
-    ) -> None:
-        stage = s[tensor]
-        axes = list(stage.op.axis)
-        if threads != 32 and len(axes) > 1:
-            # The parts are blocks of their own dimension: it is then known which of a row is beyond its end.
-            stage.bind(axes.pop(0), thread_axis("blockIdx.y"))
-        block, row = stage.split(stage.fuse(*axes), factor=rows)
-        stage.bind(block, thread_axis("blockIdx.x"))
-        stage.bind(row, thread_axis("threadIdx.y" if threads > 1 else "threadIdx.x"))
-        if threads > 1:
-            *turns, thread = stage.op.reduce_axis
-            if turns:
-                turn = turns[0]
-            else:
-                turn, thread = stage.split(thread, factor=threads * lanes)
-            if lanes > 1:
-                thread, lane = stage.split(thread, factor=lanes)
-                stage.unroll(lane)
-            stage.bind(thread, thread_axis("threadIdx.x"))
-            stage.loop_partition(turn)  # what is read without conditions is on its way at once
-            for read in reads:
-                s[read].compute_at(stage, turn)
-                s[read].vectorize(s[read].op.axis[-1])
-        elif threads == 1 and reads:
-            turn, element = stage.op.reduce_axis
-            stage.loop_partition(read_together(s, stage, turn, element, reads))
-        else:
-            stage.loop_partition(stage.op.reduce_axis[0])

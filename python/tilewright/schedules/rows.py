@@ -128,10 +128,14 @@ def _threads(columns: int) -> int:
 
 
 def _share(s: Schedule, tensor: Tensor, axis: IterVar, threads: int) -> IterVar:
-    """Threads take four neighbours each in turn, of rows of less than four one; the loop over these."""
+    """Threads take four neighbours each in turn, or two or one where four do not divide rows; the loop over these.
+
+    A vector of neighbours that no vector aligns would be moved one by one, each by threads that are far apart.
+    """
     assert axis.dom is not None
     extent = axis.dom.extent
-    turn, four = s[tensor].split(axis, factor=1 if isinstance(extent, int) and extent < 4 else 4)
+    factor = 4 if not isinstance(extent, int) or extent % 4 == 0 else 2 if extent % 2 == 0 else 1
+    turn, four = s[tensor].split(axis, factor=factor)
     turn, thread = s[tensor].split(turn, factor=threads)
     s[tensor].unroll(turn)
     s[tensor].bind(thread, thread_axis("threadIdx.x"))

@@ -55,8 +55,8 @@ def test_long_rows() -> None:
     assert [one.stages for one in s.plan] == [("mean",), ("Y", "centred"), ("Z", "centred")]
     lines = [line.strip() for line in str(s).splitlines() if "mean.rf.acc[0] +=" in line]
     assert lines == [
-        "mean.rf.acc[0] += X[i.fused.outer, j.inner.outer*256 + j.outer*16384 + j.inner.inner]",
-        "mean.rf.acc[0] += X[i.fused.outer, t0] if t0 < 100001 else 0.0",
+        "mean.rf.acc[0] += X[i, j.inner.outer*256 + (j.outer.outer*4 + j.outer.inner)*16384 + j.inner.inner]",
+        "mean.rf.acc[0] += X[i, t1] if t1 < 100001 else 0.0",
     ]
 
 

@@ -12,7 +12,7 @@ from tilewright import ops, testing
 CUDA = "cuda -device=H200"
 
 
-@pytest.mark.parametrize("shape", [(427302, 142), (1842, 52), (101, 79964)])
+@pytest.mark.parametrize("shape", [(38186, 4556), (642, 3326), (1842, 52), (101, 79964)])
 def test_a_thread_reads_several_elements_of_a_column_before_it_adds_one(shape: tuple[int, int]) -> None:
     ptx = ops.sum.function(ops.Operand(shape, "bfloat16"), target=CUDA, axis=0).ptx
     first = re.split(r"\.visible \.entry", ptx)[1]
@@ -66,9 +66,9 @@ def test_long_rows_in_parts(op: str, columns: int) -> None:
 def test_few_rows_that_are_too_long_for_registers_use_all_multiprocessors() -> None:
     """148 blocks of a row each would be two waves on 132 multiprocessors, the second of 16."""
     x, row = ops.Operand((148, 216001), "float16"), ops.Operand((216001,), "float16")
+    # Softmax has its maximum and its sum in one pass.
     plans = [ops.layer_norm.schedule(x, row, row, target=CUDA)[0].plan, ops.softmax.schedule(x, target=CUDA)[0].plan]
-    for plan in plans:
-        assert plan is not None and [one.rule for one in plan].count("reduction in parts") == 2
+    assert [[one.rule for one in plan or ()].count("reduction in parts") for plan in plans] == [2, 1]
 
 
 def test_a_convolution_reads_the_next_step_while_it_multiplies() -> None:
