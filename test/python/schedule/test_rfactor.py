@@ -228,3 +228,21 @@ def test_the_axes_that_were_factored_are_gone() -> None:
         "unroll: expected an axis of stage 'B' (i, k.inner), got 'k.outer' of stage 'B.rf'"
     )
     assert s.explain(ki).splitlines()[0].startswith("axis k.inner of stage B, ")
+
+
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+def test_a_number_beside_singletons_of_other_stages(target: str) -> None:
+    """The loop of one iteration that a number has is no loop of the reduction that is factored."""
+    A = te.placeholder((96,), name="A")
+    k = te.reduce_axis((0, 96), "k")
+    total = te.compute((), lambda: te.sum(A[k], axis=k), name="total")
+    Y = te.compute((), lambda: total() * 2.0, name="Y")
+    s = te.create_schedule(Y.op)
+    s[Y].bind(s[Y].fuse(), te.thread_axis("blockIdx.x"))
+    _, inner = s[total].split(total.op.reduce_axis[0], factor=32)
+    parts = s.rfactor(total, inner)
+    for tensor in (parts, total):
+        s[tensor].bind(s[tensor].fuse(*tensor.op.axis[:0]), te.thread_axis("blockIdx.x"))
+    a = np.random.default_rng(0).integers(-9, 9, 96).astype("float32")
+    (found,) = testing.run(tw.build(s, [A, Y], target=target, name="twice"), [a], [((), "float32")])
+    assert float(found) == 2 * a.sum()
