@@ -29,6 +29,7 @@ __all__ = ["conv2d_wgmma"]
 _DTYPES = ("float16", "bfloat16")
 _MADE = ("float16", "bfloat16", "float32")
 _ALIGNED = 16  # what strides of tensors are multiples of for TMA
+_NARROW = 24  # the most channels of which a row of the kernel is a step
 
 
 def conv2d_wgmma(
@@ -73,9 +74,10 @@ def conv2d_wgmma(
     in common. As many blocks as the device has SMs, or `blocks`, are persistent (None: a block for each tile). They
     take tiles in groups of `group` rows of tiles.
 
-    If the channels are not a multiple of 16 bytes, a first kernel copies the images to a workspace. The workspace has
-    the margin, and as many elements per pixel as a TMA step needs. A K tile is then a row of the kernel, whose elements
-    are contiguous, and TMA loads overlapping boxes of it.
+    If the channels are fewer than 16 bytes, a first kernel copies the images to a workspace. The workspace has the
+    margin, and as many elements per pixel as a TMA step needs. A K tile is then a row of the kernel, whose elements are
+    contiguous, and TMA loads overlapping boxes of it. The same is done for 8 and 24 channels where that is fewer
+    elements than K tiles of the channels at one place.
 
     `epilogue` is a function of the accumulator and of n, y, x and the filter. It may read `operands`, the arguments
     between W and Y. It is computed in registers.
@@ -101,10 +103,11 @@ def conv2d_wgmma(
     out = (size + 2 * margin - dilation * (kernel - 1) - 1) // stride + 1
     granule = _ALIGNED // BYTES
     # A few channels: a row of the kernel is a step. Else a step is channels of one place.
-    is_narrow = channels % granule != 0 and channels < granule and dilation == 1
-    lanes = (
-        next(width for width in (1, 2, 4, 8) if width >= channels and width * stride % granule == 0) if is_narrow else 0
-    )
+    is_narrow = dilation == 1 and (channels < granule or channels <= _NARROW and _saves_by_rows(channels, kernel))
+    lanes = 0
+    if is_narrow:
+        widths = (1, 2, 4, granule) if channels < granule else (channels,)
+        lanes = next(width for width in widths if width >= channels and width * stride % granule == 0)
     length = kernel * lanes if is_narrow else -(-channels // granule) * granule
     span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1])
     block_k = span // BYTES
@@ -317,10 +320,20 @@ def conv2d_wgmma(
     return s, [X, W, *operands, Y]
 
 
+def _saves_by_rows(channels: int, kernel: int) -> bool:
+    """Whether steps of whole rows of the kernel are fewer elements than steps of the channels of each place."""
+
+    def padded(length: int) -> int:
+        span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1]) // BYTES
+        return -(-length // span) * span
+
+    return channels % (_ALIGNED // BYTES) == 0 and padded(kernel * channels) < kernel * padded(channels)
+
+
 def _write_pixels(stage: Stage, lanes: int) -> None:
     """A kernel of its own, in which neighbouring threads have neighbouring pixels, all elements of each."""
     *outer, e = stage.op.axis
-    pixel, c = stage.split(e, factor=lanes)
+    pixel, c = stage.split(e, factor=min(lanes, _ALIGNED // BYTES))
     block, thread = stage.split(stage.fuse(*outer, pixel), factor=256)
     stage.bind(block, thread_axis("blockIdx.x"))
     stage.bind(thread, thread_axis("threadIdx.x"))
