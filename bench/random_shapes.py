@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -74,7 +74,8 @@ class Record:
         self.results: list[dict[str, Any]] = []
         self._written = time.monotonic()
 
-    def add(self, case: Case, result: dict[str, Any]) -> None:
+    def add(self, case: Any, result: dict[str, Any]) -> None:
+        """`case` has a group, and is told as text."""
         self.results.append({"group": case.group, "case": str(case), **result})
         ratio = f"{result['ratio']:.3f}" if "ratio" in result else "-"
         why = "" if result.get("right") else " WRONG" if "right" in result else f" {result.get('failure')}"
@@ -84,10 +85,11 @@ class Record:
 
     def write(self) -> None:
         """Replaces the file at once: who reads it never finds half of one."""
-        groups = {group: [one for one in self.results if one["group"] == group] for group in GROUPS}
+        names = dict.fromkeys(one["group"] for one in self.results)
+        groups = {group: [one for one in self.results if one["group"] == group] for group in names}
         text = {
             **self.head,
-            "summary": {group: summary(found) for group, found in groups.items() if found},
+            "summary": {group: summary(found) for group, found in groups.items()},
             "cases": self.results,
         }
         whole = self.path.with_suffix(".part")
@@ -129,11 +131,13 @@ def plan_of(case: Case, target: str) -> str:
     return f"{chosen.schedule} {dict(chosen.options)}"
 
 
-def compile_all(cases: list[Case], target: str, workers: int, until: float) -> list[dict[str, Any]]:
-    """What `prepare` says of each case; those that are not ready in time are given up."""
+def compile_all(
+    cases: Sequence[Any], target: str, workers: int, until: float, work: Callable[..., dict[str, Any]] = prepare
+) -> list[dict[str, Any]]:
+    """What `prepare`, or other work, says of each case; those that are not ready in time are given up."""
     said: list[dict[str, Any]] = [{"failure": "it was not compiled in time"} for _ in cases]
     pool = ProcessPoolExecutor(workers, mp_context=_CONTEXT)
-    jobs: dict[Future[dict[str, Any]], int] = {pool.submit(prepare, case, target): i for i, case in enumerate(cases)}
+    jobs: dict[Future[dict[str, Any]], int] = {pool.submit(work, case, target): i for i, case in enumerate(cases)}
     waiting, shown = set(jobs), time.monotonic()
     while waiting and time.monotonic() < until:
         done, waiting = wait(waiting, timeout=2, return_when=FIRST_COMPLETED)
@@ -159,9 +163,14 @@ def serve(pipe: Connection, target: str, compile_mode: str, repeat: int) -> None
 
     measure = Measure(compile_mode, repeat)
     pipe.send({"device": measure.device, "torch": torch.__version__, **measure.bench.results})
+    answer(pipe, lambda case: measure(case, target))
+
+
+def answer(pipe: Connection, measure: Callable[[Any], dict[str, Any]]) -> None:
+    """Measures the cases that are sent until one of them leaves the GPU unusable."""
     while (case := pipe.recv()) is not None:
         try:
-            pipe.send(measure(case, target))
+            pipe.send(measure(case))
         except Exception as error:
             pipe.send({"failure": f"{type(error).__name__}: {str(error).splitlines()[0]}"})
             if "CUDA" in str(error) or "cuda" in type(error).__name__.lower():
@@ -171,14 +180,14 @@ def serve(pipe: Connection, target: str, compile_mode: str, repeat: int) -> None
 class Measuring:
     """A process that measures, and another one after it died."""
 
-    def __init__(self, *args: Any) -> None:
-        self._args = args
+    def __init__(self, *args: Any, serving: Callable[..., None] = serve) -> None:
+        self._args, self._serving = args, serving
         self.about: dict[str, Any] = {}
         self._start()
 
     def _start(self) -> None:
         self._pipe, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=serve, args=(theirs, *self._args), daemon=True)
+        self._process = _CONTEXT.Process(target=self._serving, args=(theirs, *self._args), daemon=True)
         self._process.start()
         theirs.close()
         self.about = self._receive(4 * _SILENCE)
@@ -196,7 +205,7 @@ class Measuring:
         self.end()
         return {"failure": failure}
 
-    def __call__(self, case: Case) -> dict[str, Any]:
+    def __call__(self, case: Any) -> dict[str, Any]:
         if not self._process.is_alive():
             self._start()
         try:

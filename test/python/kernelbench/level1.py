@@ -23,6 +23,10 @@ def _conv(**how: Any) -> Callable[..., Any]:
     return lambda m, x, w: m.conv(x, w, None, **how)
 
 
+def _by_channel(m: Any, x: Any, w: Any) -> Any:
+    return m.conv(x, w, None, groups=x.shape[1])
+
+
 def _convt(**how: Any) -> Callable[..., Any]:
     return lambda m, x, w: m.convt(x, w, None, **how)
 
@@ -118,12 +122,12 @@ LEVEL1: tuple[Problem, ...] = (
     ("conv_standard_2D_dilated_padded", ((2, 6, 12, 12), (5, 6, 3, 5)), _conv(padding=(2, 4), dilation=(2, 3))),
     ("conv_transposed_2D_dilated_padded_strided", ((1, 6, 5, 5), (6, 5, 3, 3)),
      _convt(stride=5, padding=1, dilation=2)),
-    ("conv_depthwise_2D_square_input_square_kernel", ((2, 6, 9, 9), (6, 1, 3, 3)), _conv(groups=6)),
-    ("conv_depthwise_2D_square_input_asymmetric_kernel", ((2, 6, 9, 9), (6, 1, 3, 1)), _conv(groups=6)),
-    ("conv_depthwise_2D_asymmetric_input_square_kernel", ((2, 6, 7, 12), (12, 1, 3, 3)), _conv(groups=6)),
-    ("conv_depthwise_2D_asymmetric_input_asymmetric_kernel", ((2, 6, 7, 12), (6, 1, 3, 5)), _conv(groups=6)),
+    ("conv_depthwise_2D_square_input_square_kernel", ((2, 6, 9, 9), (6, 1, 3, 3)), _by_channel),
+    ("conv_depthwise_2D_square_input_asymmetric_kernel", ((2, 6, 9, 9), (6, 1, 3, 1)), _by_channel),
+    ("conv_depthwise_2D_asymmetric_input_square_kernel", ((2, 6, 7, 12), (12, 1, 3, 3)), _by_channel),
+    ("conv_depthwise_2D_asymmetric_input_asymmetric_kernel", ((2, 6, 7, 12), (6, 1, 3, 5)), _by_channel),
     ("conv_depthwise_separable_2D", ((2, 6, 9, 9), (6, 1, 3, 3), (8, 6, 1, 1)),
-     lambda m, x, d, p: m.conv(m.conv(x, d, None, padding=1, groups=6), p)),
+     lambda m, x, d, p: m.conv(m.conv(x, d, None, padding=1, groups=x.shape[1]), p)),
     ("conv_pointwise_2D", ((2, 16, 9, 9), (12, 16, 1, 1)), _conv()),
     ("MinGPTNewGelu", ((20, 60),), _unary("gelu_tanh")),
     ("cumsum", ((7, 90),), lambda m, x: m.cumsum(x, 1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .level1 import Problem
@@ -64,7 +65,7 @@ LEVEL2: tuple[Problem, ...] = (
     ("Conv3d_HardSwish_ReLU_Softmax_Mean", _C3, lambda m, x, w, b: m.mean(m.softmax(m.relu(m.hardswish(
         m.conv(x, w, b))), 1), (2, 3, 4))),
     ("BMM_InstanceNorm_Sum_ResidualAdd_Multiply", (*_L, (6, 12)), lambda m, x, w, b, y: m.mul(m.add(m.view(
-        m.inorm(m.view(m.linear(x, w, b), (6, 1, 3, 4))), (6, 12)), y), y)),
+        m.inorm(m.view(m.linear(x, w, b), (x.shape[0], 1, 3, w.shape[0] // 3))), y.shape), y), y)),
     ("Matmul_Mish_Mish", _L, lambda m, x, w, b: m.mish(m.mish(m.linear(x, w, b)))),
     ("Gemm_GroupNorm_Hardtanh", (*_L, *_G12), lambda m, x, w, b, g, e: m.clamp(
         m.gn(m.linear(x, w, b), 3, g, e), -2.0, 2.0)),
@@ -81,8 +82,8 @@ LEVEL2: tuple[Problem, ...] = (
         m.min(m.convt(x, w, b, **_UP), 1, True), 2, True)), c)),
     ("Matmul_Swish_Sum_GroupNorm", (*_L, (12,), *_G12), lambda m, x, w, b, c, g, e: m.gn(
         m.add(m.swish(m.linear(x, w, b)), c), 3, g, e)),
-    ("ConvTranspose3d_AvgPool_Clamp_Softmax_Multiply", (*_T3, _ONE3), lambda m, x, w, b, s: m.mul(m.view(m.softmax(
-        m.view(m.clamp(m.convt(m.avgpool(x, 2), w, b, **_UP), 0.0, 1.0), (1, 6, 64)), 2), (1, 6, 4, 4, 4)), s)),
+    ("ConvTranspose3d_AvgPool_Clamp_Softmax_Multiply", (*_T3, _ONE3), lambda m, x, w, b, s: m.mul(_softmax_of_images(
+        m, m.clamp(m.convt(m.avgpool(x, 2), w, b, **_UP), 0.0, 1.0)), s)),
     ("Gemm_Scale_BatchNorm", (*_L, (12,), *_G12), lambda m, x, w, b, s, g, e: m.bn(
         m.mul(m.linear(x, w, b), s), g, e)),
     ("Matmul_Scaling_ResidualAdd", _L, lambda m, x, w, b: m.mul(m.linear(x, w, b), 1.5)),
@@ -112,8 +113,8 @@ LEVEL2: tuple[Problem, ...] = (
         m.linear(x, w, b), 0.5), -2.0, 2.0))),
     ("Conv2d_Multiply_LeakyReLU_GELU", (*_C, _ONE2), lambda m, x, w, b, c: m.gelu(m.leaky(m.mul(
         m.conv(x, w, b), c)))),
-    ("Matmul_MaxPool_Sum_Scale", _L, lambda m, x, w, b: m.mul(m.sum(m.maxpool(m.view(
-        m.linear(x, w, b), (6, 1, 12)), 2), (1, 2)), 0.5)),
+    ("Matmul_MaxPool_Sum_Scale", _L, lambda m, x, w, b: m.mul(m.sum(m.maxpool(_signals(
+        m, m.linear(x, w, b)), 2), (1, 2)), 0.5)),
     ("Matmul_Sigmoid_Sum", _L, lambda m, x, w, b: m.sum(m.sigmoid(m.linear(x, w, b)), 1, True)),
     ("Conv2d_ReLU_HardSwish", _C, lambda m, x, w, b: _times(m, m.relu(m.conv(x, w, b)), "hardsigmoid")),
     ("ConvTranspose3d_LogSumExp_HardSwish_Subtract_Clamp_Max", (*_T3, (1, 1, 1, 1)), lambda m, x, w, b, c: m.clamp(
@@ -185,8 +186,8 @@ LEVEL2: tuple[Problem, ...] = (
         m.convt(x, w, b, stride=2, padding=1), 0.5), 2), (2, 3, 4), True), 0.0, 1.0)),
     ("Matmul_BatchNorm_BiasAdd_Divide_Swish", (*_L, *_G12, (1,)), lambda m, x, w, b, g, e, c: m.swish(m.div(m.add(
         m.bn(m.linear(x, w, b), g, e), c), 2.0))),
-    ("Matmul_AvgPool_GELU_Scale_Max", _L, lambda m, x, w, b: m.max(m.mul(m.gelu(m.avgpool(m.view(
-        m.linear(x, w, b), (6, 1, 12)), 4)), 2.0), 2)),
+    ("Matmul_AvgPool_GELU_Scale_Max", _L, lambda m, x, w, b: m.max(m.mul(m.gelu(m.avgpool(_signals(
+        m, m.linear(x, w, b)), 4)), 2.0), 2)),
     ("Matmul_GELU_Softmax", _L, lambda m, x, w, b: m.softmax(m.gelu(m.linear(x, w, b)), 1)),
     ("ConvTranspose3d_Clamp_Min_Divide", _T3, lambda m, x, w, b: m.div(m.maximum(
         m.convt(x, w, b, stride=2, padding=1), -1.0), 2.0)),
@@ -195,6 +196,15 @@ LEVEL2: tuple[Problem, ...] = (
 
 def _centred(m: Any, x: Any, axes: Any) -> Any:
     return m.sub(x, m.mean(x, axes, True))
+
+
+def _signals(m: Any, x: Any) -> Any:
+    """Rows as signals of one channel."""
+    return m.view(x, (x.shape[0], 1, x.shape[1]))
+
+
+def _softmax_of_images(m: Any, x: Any) -> Any:
+    return m.view(m.softmax(m.view(x, (*x.shape[:2], math.prod(x.shape[2:]))), 2), x.shape)
 
 
 def _times(m: Any, x: Any, word: str) -> Any:
