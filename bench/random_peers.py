@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from random_cases import Array, Case, function_of
 from simt import Bench
 
-__all__ = ["Measure"]
+__all__ = ["Measure", "checked"]
 
 Call = Callable[[], Any]
 
@@ -83,7 +83,7 @@ class Measure:
         output = output.contiguous()
         func(*tensors, output)
         torch.cuda.synchronize()
-        result = self._check(case, tensors, output, theirs)
+        result = checked(case, tensors, output, theirs)
         if case.op == "matmul":
             peers |= self._cublaslt(case, tensors, torch.empty_like(output), result)
         timed = self.bench.medians_ms([lambda: func(*tensors, output), *peers.values()], self.repeat)
@@ -131,33 +131,37 @@ class Measure:
         times = self.bench.medians_ms(calls, 10)
         return {f"best of {len(calls)} of cuBLASLt": calls[times.index(min(times))]}
 
-    def _check(
-        self, case: Case, tensors: list[torch.Tensor], output: torch.Tensor, theirs: torch.Tensor
-    ) -> dict[str, Any]:
-        """Whether the result is as near to that of float64 as torch's."""
-        if case.op == "argmax":
-            found = tensors[0].gather(1, output[:, None].clamp(0, tensors[0].shape[1] - 1))[:, 0]
-            return {"right": bool((found == tensors[0].amax(1)).all())}
-        wide = [one.double() if one.dtype != torch.int64 else one for one in tensors]
-        error = peers = largest = 0.0
-        parts = self._parts(case, wide)
-        for some, exact in parts:
-            error = max(error, (output[some].double() - exact).abs().max().nan_to_num(torch.inf).item())
-            peers = max(peers, (theirs[some].double() - exact).abs().max().item())
-            largest = max(largest, exact.abs().max().item())
-        factor = 4 if output.dtype == torch.float32 else 2
-        bound = 0 if output.dtype == torch.int32 else factor * peers + 1e-6 * largest
-        return {"right": error <= bound, "error": error, "torch_error": peers, "largest": largest}
 
-    def _parts(self, case: Case, wide: list[torch.Tensor]) -> Any:
-        """Parts of the result in float64: of a matmul some rows at once, as many as there is memory for."""
-        expression = expression_of(case)
-        if case.op != "matmul":
-            yield ..., expression(*wide)
-            return
-        transpose_a, transpose_b = (dict(case.options)[name] for name in ("transpose_a", "transpose_b"))
-        left, right = wide[0].mT if transpose_a else wide[0], wide[1].mT if transpose_b else wide[1]
-        rows = max(1, (1 << 27) // right.shape[1])
-        for first in range(0, left.shape[0], rows):
-            some = slice(first, first + rows)
-            yield some, left[some] @ right
+def checked(case: Case, tensors: list[torch.Tensor], output: torch.Tensor, theirs: torch.Tensor) -> dict[str, Any]:
+    """Whether the result is as near to that of float64 as torch's, or as that of operands in tf32."""
+    if case.op == "argmax":
+        found = tensors[0].gather(1, output[:, None].clamp(0, tensors[0].shape[1] - 1))[:, 0]
+        return {"right": bool((found == tensors[0].amax(1)).all())}
+    wide = [one.double() if one.dtype != torch.int64 else one for one in tensors]
+    error = peers = largest = own = 0.0
+    if "tf32" in case.group:
+        # What the operands lose in tf32, of which torch may lose nothing: it multiplies one row in float32.
+        short = [(one.view(torch.int32) & ~0x1FFF).view(torch.float32).double() for one in tensors]
+        for (_, exact), (_, rounded) in zip(_parts(case, wide), _parts(case, short), strict=True):
+            own = max(own, (rounded - exact).abs().max().item())
+    for some, exact in _parts(case, wide):
+        error = max(error, (output[some].double() - exact).abs().max().nan_to_num(torch.inf).item())
+        peers = max(peers, (theirs[some].double() - exact).abs().max().item())
+        largest = max(largest, exact.abs().max().item())
+    factor = 4 if output.dtype == torch.float32 else 2
+    bound = 0 if output.dtype == torch.int32 else max(factor * peers, 1.25 * own) + 1e-6 * largest
+    return {"right": error <= bound, "error": error, "torch_error": peers, "largest": largest}
+
+
+def _parts(case: Case, wide: list[torch.Tensor]) -> Any:
+    """Parts of the result in float64: of a matmul some rows at once, as many as there is memory for."""
+    expression = expression_of(case)
+    if case.op != "matmul":
+        yield ..., expression(*wide)
+        return
+    transpose_a, transpose_b = (dict(case.options)[name] for name in ("transpose_a", "transpose_b"))
+    left, right = wide[0].mT if transpose_a else wide[0], wide[1].mT if transpose_b else wide[1]
+    rows = max(1, (1 << 27) // right.shape[1])
+    for first in range(0, left.shape[0], rows):
+        some = slice(first, first + rows)
+        yield some, left[some] @ right

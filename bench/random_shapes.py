@@ -58,6 +58,12 @@ def summary(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
     mean = statistics.geometric_mean(ratios)
     found |= {"geomean": round(mean, 4), "worst": ratios[0], "below_0.9": sum(one < 0.9 for one in ratios)}
     outlier = max(ratios, key=lambda one: abs(math.log(one / mean)))
+    # The library's own choice alone, as torch calls it.
+    own = [
+        next(iter(one["peers_ms"].values())) / one["ms"] for one in results if one.get("right") and "peers_ms" in one
+    ]
+    if own:
+        found |= {"geomean_beside_torch": round(statistics.geometric_mean(own), 4), "worst_beside_torch": min(own)}
     rest = list(ratios)
     rest.remove(outlier)
     if rest:

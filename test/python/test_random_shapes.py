@@ -88,6 +88,27 @@ def test_summary_leaves_out_one(bench: dict[str, ModuleType]) -> None:
     assert found["geomean_without_the_outlier"] == pytest.approx(0.49875 ** (1 / 4), abs=1e-4)
 
 
+def test_summary_beside_torch(bench: dict[str, ModuleType]) -> None:
+    peers = {"torch": 2.0, "best of 8 of cuBLASLt": 1.0}
+    found = bench["random_shapes"].summary([{"ratio": 1.0, "right": True, "ms": 1.0, "peers_ms": peers}])
+    assert (found["geomean"], found["geomean_beside_torch"], found["worst_beside_torch"]) == (1.0, 2.0, 2.0)
+
+
+def test_tf32_is_judged_by_its_own_rounding(bench: dict[str, ModuleType]) -> None:
+    """torch multiplies one row in float32: a result of operands in tf32 is right beside it, one of bfloat16 is not."""
+    cases = bench["random_cases"]
+    arrays = cases.Array((1, 3456), "float32"), cases.Array((3456, 64), "float32")
+    options = (("transpose_a", False), ("transpose_b", False), ("precision", "tf32"))
+    torch.manual_seed(0)
+    a, b = (torch.randn(one.shape) for one in arrays)
+    short = [(one.view(torch.int32) & ~0x1FFF).view(torch.float32) for one in (a, b)]
+    shorter = [one.bfloat16().float() for one in (a, b)]
+    for group, right in (("tf32 matmul", [True, True, False]), ("f32 matmul", [True, False, False])):
+        case = cases.Case(group, "matmul", arrays, options)
+        results = [x @ y for x, y in ((a, b), short, shorter)]
+        assert [bench["random_peers"].checked(case, [a, b], one, a @ b)["right"] for one in results] == right
+
+
 def test_file(bench: dict[str, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.json"
     case = bench["random_cases"].draw(1, "rows", 1)[0]
