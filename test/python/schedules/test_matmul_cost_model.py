@@ -76,6 +76,22 @@ def test_clusters_of_four() -> None:
     assert "multicast::cluster" in func.ptx
 
 
+@pytest.mark.parametrize("layout", ["NN", "NT"])
+def test_tiles_of_all_rows(layout: str) -> None:
+    """Few rows that are no power of two are one tile, for which the smaller operand is copied."""
+    M, N, K = 97, 131, 141
+    found = [choice.options for choice in candidates(Problem(M, 8191, 15373, "float16", layout), H100)]
+    wanted = {"tile": (112, 128), "warps": (1, 4), "stages": 6, "block_k": 32, "split_k": 2, "pad": (True, False)}
+    assert wanted in found
+    s, tensors = schedules.matmul_mma(M, N, K, "float16", transpose_b=layout[1] == "T", **wanted)
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype("float16") for shape in ((M, K), (N, K) if layout[1] == "T" else (K, N)))
+    c = np.zeros((M, N), "float32")
+    tw.build(s, tensors, target="sim", name="matmul")(a, b, c)
+    exact = a.astype("float64") @ (b.T if layout[1] == "T" else b).astype("float64")
+    assert np.abs(c - exact).max() <= 1e-5 * np.abs(exact).max()
+
+
 @pytest.mark.parametrize("tile", [(128, 192), (192, 128)])
 def test_sums_of_five_steps_stay_in_registers(tile: tuple[int, int]) -> None:
     s, tensors = schedules.matmul_wgmma(

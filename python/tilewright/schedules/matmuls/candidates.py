@@ -61,7 +61,7 @@ def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
     if "wgmma" in device.features:
         yield from _by_warpgroups(problem, device)
     most = device.shared_bytes_per_block
-    for tile, warps, stages, step_bytes in _TILES:
+    for tile, warps, stages, step_bytes in (*_TILES, *_of_all_rows(problem, most)):
         block_k = step_bytes // problem.item_bytes
         if stages * sum(tile) * step_bytes > most:
             continue
@@ -84,6 +84,20 @@ def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
                 yield Choice("matmul_mma", options | {"pad": (False, False)})
                 if not any(problem.is_aligned):
                     yield Choice("matmul_mma", options | {"pad": (problem.M <= problem.N, problem.M > problem.N)})
+
+
+def _of_all_rows(problem: Problem, most: int) -> Iterator[tuple[tuple[int, int], tuple[int, int], int, int]]:
+    """Tiles of `matmul_mma` with as many rows as C, where these are few, so that B is read once. Two blocks fit on an
+    SM. A transposed A is swizzled along its rows, which only a power of two is apt for."""
+    grain = 16 if problem.M <= 128 else 32
+    rows = grain * ceil(problem.M / grain)
+    if problem.layout[0] == "T" or not 32 < rows <= _FEW_ROWS:
+        return
+    for columns, step_bytes in ((128, 128), (64, 128), (128, 64)):
+        tile, warps = (rows, columns), (grain // 16, 4)
+        stages = min(6, most // 2 // (sum(tile) * step_bytes))
+        if stages > 1 and tile not in [one[0] for one in _TILES]:
+            yield tile, warps, stages, step_bytes
 
 
 def _fits_in_registers(problem: Problem, tile: tuple[int, int], warps: tuple[int, int], step_bytes: int) -> bool:
