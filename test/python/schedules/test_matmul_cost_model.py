@@ -81,7 +81,14 @@ def test_tiles_of_all_rows(layout: str) -> None:
     """Few rows that are no power of two are one tile, for which the smaller operand is copied."""
     M, N, K = 97, 131, 141
     found = [choice.options for choice in candidates(Problem(M, 8191, 15373, "float16", layout), H100)]
-    wanted = {"tile": (112, 128), "warps": (1, 4), "stages": 6, "block_k": 32, "split_k": 2, "pad": (True, False)}
+    wanted: dict[str, Any] = {
+        "tile": (112, 128),
+        "warps": (1, 4),
+        "stages": 6,
+        "block_k": 32,
+        "split_k": 2,
+        "pad": (True, False),
+    }
     assert wanted in found
     s, tensors = schedules.matmul_mma(M, N, K, "float16", transpose_b=layout[1] == "T", **wanted)
     rng = np.random.default_rng(0)
