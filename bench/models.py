@@ -4,8 +4,11 @@ python bench/models.py OUT.json [--seconds N] [--tiny] [--target T] [--modes LIS
 
 Each row is a process of its own with its own limit, and is written when it is known. "right" says that no element of
 ours is off by more than what bfloat16 makes of the model in eager PyTorch, four times, beside float32. Times are
-medians in milliseconds of one forward pass, all inputs on the GPU: of a call of the model ("ours"), and of the function
-that `model.export` writes ("exported"). "groups" has our slowest groups, in microseconds.
+medians in milliseconds of one forward pass, all inputs on the GPU: of a call of the model ("ours"), and of the
+function that `model.export` writes ("exported"), also without CUDA graphs ("plain"), with 13 addresses in turn
+("other_addresses") and in a graph that torch captures ("torch_graph"); "host_us" is what a call takes this machine.
+Results are compared bit by bit with those of the first calls ("..._same"). "groups" has our slowest groups, in
+microseconds.
 
 With --tiny --target "cuda -arch=sm_90a" models are small and only compiled, which needs no GPU. With --tiny --target
 cpu they run on the processor.
@@ -203,6 +206,44 @@ def median_ms(call: Any, device: str, repeat: int = 30) -> float:
     return round(sorted(times)[len(times) // 2], 4)
 
 
+def graphs_of(exported: Any, x: torch.Tensor) -> dict[str, Any]:
+    """What CUDA graphs do: results and times where addresses change, and within a graph that torch captures."""
+    inputs = [x, *(x.flip(-1).roll(i, -1).contiguous() for i in range(12))]
+    streams = [torch.cuda.Stream() for _ in range(2)]
+    plain = []
+    for one in inputs:  # each first call with an address
+        plain.append(exported(one).clone())
+    kept = [exported(one) for _ in range(3) for one in inputs]  # outputs at new addresses
+    same = all(bool((y == plain[i % len(inputs)]).all()) for i, y in enumerate(kept))
+    for stream in streams:
+        stream.wait_stream(torch.cuda.current_stream())
+    for i, one in enumerate([*inputs, *inputs]):
+        with torch.cuda.stream(streams[i % 2]):
+            kept[i] = exported(one)
+    torch.cuda.synchronize()
+    on_streams = all(bool((kept[i] == plain[i % len(inputs)]).all()) for i in range(2 * len(inputs)))
+    order = iter(inputs * 40)
+    changing = median_ms(lambda: exported(next(order)), "cuda", 100)
+    graph, static = torch.cuda.CUDAGraph(), inputs[0].clone()
+    with torch.cuda.graph(graph):
+        made = exported(static)
+    captured = True
+    for one, wanted in zip(inputs, plain):
+        static.copy_(one)
+        graph.replay()
+        captured &= bool((made == wanted).all())
+    start = time.perf_counter()
+    for _ in range(100):
+        exported(x)
+    host = 1e4 * (time.perf_counter() - start)
+    torch.cuda.synchronize()
+    return {
+        "other_addresses_same": same, "streams_same": on_streams, "other_addresses_ms": changing,
+        "torch_graph_same": captured, "torch_graph_ms": median_ms(graph.replay, "cuda"),
+        "host_us": round(host, 1),
+    }  # fmt: skip
+
+
 def run_row(name: str, tiny: bool, target: str, modes: list[str]) -> None:
     """Prints what is known of a row as a line of JSON, each time that more is known."""
     import tilewright as tw
@@ -251,6 +292,12 @@ def run_row(name: str, tiny: bool, target: str, modes: list[str]) -> None:
                 exported = tw.load_model(f"{folder}/model.so")
                 error = float((exported(x).float() - exact).abs().max() / size)
                 tell(exported_error=error, exported_ms=median_ms(lambda: exported(x), target))
+                if target == "cuda":
+                    tell(**graphs_of(exported, x))
+                    model.cuda_graph = False
+                    model.export(f"{folder}/plain.so")
+                    plain = tw.load_model(f"{folder}/plain.so")
+                    tell(plain_ms=median_ms(lambda: plain(x), target), plain_same=bool((plain(x) == got).all()))
             except Exception as error:
                 tell(exported_failed=f"{type(error).__name__}: {str(error)[:300]}")
         times = sorted(model.profile(x, repeat=5).groups, key=lambda one: -one.seconds)

@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral kQuantizedFromAttr = "graph.quantized_from"
 inline constexpr llvm::StringLiteral kScaleAxisAttr = "graph.scale_axis";
 /// On a model's function: the bytes of the arena that the offsets of its groups lie in.
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "graph.arena_bytes";
+/// On a model's function: the launches of a call form a CUDA graph.
+inline constexpr llvm::StringLiteral kCudaGraphAttr = "graph.cuda_graph";
 } // namespace tilewright::graph
 
 #endif

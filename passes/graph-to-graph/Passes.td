@@ -92,7 +92,8 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
       group does no arithmetic but moves elements;
     - the group of the operator has a reduction, the user has none, and reads each element at its own place;
     - both together are of the same rows: each operator reduces the last dimensions, which stay with extent 1, or works
-      element by element on whole tensors and numbers of rows. Rows have 16384 elements at most.
+      element by element on whole tensors and numbers of rows. Rows have 16384 elements at most. Weights that are
+      moved or converted for them may have any shape.
 
     A conversion of types counts as a move where the user has no reduction. An operator with several users joins where all
     of them have come to be in one group. `graph.attention` is a group of its own. So a group has at most one operator that
@@ -137,6 +138,25 @@ def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
 
     ```mlir
     %a = graph.group "exp" { ... } {ends = ["2 operators use it"], offsets = array<i64: 0>} : tensor<16xf32>
+    ```
+  }];
+}
+
+def FormCudaGraph : Pass<"form-cuda-graph", "mlir::ModuleOp"> {
+  let summary = "The launches of a model's call form a CUDA graph";
+  let description = [{
+    The function gets `graph.cuda_graph`, for target cuda. The run time captures the launches of a call, and launches
+    them at once in later calls with the same addresses and extents. Functions with fewer than two groups stay as they
+    are.
+
+    ```mlir
+    func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> attributes {graph.arena_bytes = 64 : i64}
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> attributes {graph.arena_bytes = 64 : i64, graph.cuda_graph}
     ```
   }];
 }

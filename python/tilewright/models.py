@@ -26,6 +26,7 @@ def compile(
     constants: Mapping[str, Any] | None = None,
     without: Iterable[str] = (),
     calibration: Sequence[Any] | None = None,
+    cuda_graphs: bool = True,
 ) -> Model:
     """Compiles a whole model to one function.
 
@@ -48,6 +49,8 @@ def compile(
     calibration
         Inputs of calls, each a tuple or a dict: matmuls and convolutions by weights are computed in int8, with scales
         from these calls, as `tilewright.graph.quantize_graph` does it.
+    cuda_graphs
+        For target cuda, whether calls launch their kernels as CUDA graphs; False leaves out the pass `form-cuda-graph`.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def compile(
     def compiled(graph: Graph) -> Model:
         if calibration is not None:
             graph = quantize_graph(graph, calibration)
-        return compile_graph(graph, target, without)
+        return compile_graph(graph, target, [*without, *(() if cuda_graphs else ("form-cuda-graph",))])
 
     if isinstance(model, Graph):
         return compiled(model)

@@ -8,8 +8,7 @@
 extern "C" {
 
 /// The driver's functions that launching takes, with the ABI that cuda.h declares for them; no toolkit is needed to
-/// build. The last two are not asked for here: the first of them
-/// may be missing in an old driver.
+/// build. Those from tensorMapEncodeTiled on are null where the driver does not have them.
 struct TilewrightCudaDriver {
   int32_t (*init)(uint32_t flags);
   int32_t (*deviceGetCount)(int32_t *count);
@@ -36,6 +35,16 @@ struct TilewrightCudaDriver {
   int32_t (*tensorMapEncodeTiled)(void *, int32_t, uint32_t, void *, const uint64_t *, const uint64_t *,
                                   const uint32_t *, const uint32_t *, int32_t, int32_t, int32_t, int32_t);
   int32_t (*memcpyDtoDAsync)(uint64_t to, uint64_t from, size_t bytes, void *stream);
+  int32_t (*streamCreate)(void **stream, uint32_t flags);
+  int32_t (*streamDestroy)(void *stream);
+  int32_t (*streamIsCapturing)(void *stream, int32_t *status);
+  int32_t (*streamBeginCapture)(void *stream, int32_t mode);
+  int32_t (*streamEndCapture)(void *stream, void **graph);
+  int32_t (*graphDestroy)(void *graph);
+  int32_t (*graphInstantiate)(void **exec, void *graph, uint64_t flags);
+  int32_t (*graphExecUpdate)(void *exec, void *graph, void *resultInfo);
+  int32_t (*graphExecDestroy)(void *exec);
+  int32_t (*graphLaunch)(void *exec, void *stream);
 };
 
 /// Finds the functions in `library` ("libcuda.so.1"), which stays loaded. Returns what went wrong, or null. The text

@@ -47,10 +47,11 @@ const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver
     tilewright::host::Text(error, sizeof(error)) << dlerror();
     return error;
   }
-  struct {
+  struct Function {
     void *slot;
     const char *name;
-  } functions[] = {
+  };
+  Function functions[] = {
       {&driver->launchKernelEx, "cuLaunchKernelEx"},
       {&driver->init, "cuInit"},
       {&driver->deviceGetCount, "cuDeviceGetCount"},
@@ -74,7 +75,7 @@ const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver
       {&driver->memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2"},
       {&driver->streamSynchronize, "cuStreamSynchronize"},
   };
-  for (auto &function : functions) {
+  for (const Function &function : functions) {
     void *found = dlsym(handle, function.name);
     if (!found) {
       tilewright::host::Text(error, sizeof(error)) << library << " has no " << function.name;
@@ -83,10 +84,25 @@ const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver
     }
     std::memcpy(function.slot, &found, sizeof(found));
   }
-  void *encode = dlsym(handle, "cuTensorMapEncodeTiled");
-  std::memcpy(&driver->tensorMapEncodeTiled, &encode, sizeof(encode));
-  void *copy = dlsym(handle, "cuMemcpyDtoDAsync_v2");
-  std::memcpy(&driver->memcpyDtoDAsync, &copy, sizeof(copy));
+  // Old drivers do not have all of these.
+  Function optional[] = {
+      {&driver->tensorMapEncodeTiled, "cuTensorMapEncodeTiled"},
+      {&driver->memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2"},
+      {&driver->streamCreate, "cuStreamCreate"},
+      {&driver->streamDestroy, "cuStreamDestroy_v2"},
+      {&driver->streamIsCapturing, "cuStreamIsCapturing"},
+      {&driver->streamBeginCapture, "cuStreamBeginCapture_v2"},
+      {&driver->streamEndCapture, "cuStreamEndCapture"},
+      {&driver->graphDestroy, "cuGraphDestroy"},
+      {&driver->graphInstantiate, "cuGraphInstantiateWithFlags"},
+      {&driver->graphExecUpdate, "cuGraphExecUpdate_v2"},
+      {&driver->graphExecDestroy, "cuGraphExecDestroy"},
+      {&driver->graphLaunch, "cuGraphLaunch"},
+  };
+  for (const Function &function : optional) {
+    void *found = dlsym(handle, function.name);
+    std::memcpy(function.slot, &found, sizeof(found));
+  }
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
 //===- Launch.cpp - programs run through the CUDA driver ------------------===//
 #include "runtime/Launcher.h"
+#include "runtime/host/DeviceModel.h"
 #include "runtime/host/Failure.h"
 #include "runtime/host/LoadedProgram.h"
 
@@ -199,6 +200,15 @@ __attribute__((noinline)) int32_t runWithWorkspace(LoadedProgram &loaded, void *
   }
   if (bytes == 0)
     return loaded.host(data, shape, nullptr, &launcher);
+  if (SharedWorkspace *shared = sharedWorkspace) {
+    shared->needed = bytes > shared->needed ? bytes : shared->needed;
+    if (bytes <= shared->bytes)
+      return loaded.host(data, shape, shared->begin, &launcher);
+    if (shared->isCapturing) {
+      beginFailure() << "expected at most " << shared->bytes << " bytes of workspace, got " << bytes;
+      return -1;
+    }
+  }
   void *pool = findPool(loaded);
   if (!pool)
     return -1;

@@ -1,417 +1,286 @@
 //===- Model.cpp - calls of a whole model ---------------------------------===//
-#include "runtime/host/Model.h"
-#include "runtime/host/Arena.h"
 #include "runtime/host/Failure.h"
+#include "runtime/host/ModelCall.h"
 #include "runtime/host/Outputs.h"
-#include "runtime/host/Tensor.h"
 #include "runtime/host/Weights.h"
 
-#include <cstdlib>
 #include <type_traits>
 
 using namespace tilewright::host;
 
 namespace {
 
-/// One call. What it returns is as of functions of tvm-ffi's ABI: where it is not 0 an error has been raised.
-struct ModelCall {
-  TilewrightModel &model;
-  const TilewrightSignature &signature;
-  TilewrightProgram *program;
-
-  TilewrightAny *all = nullptr;
-  int64_t *numbers = nullptr;
-  TilewrightDLTensor *tensors = nullptr; // of the values that are no arguments
-  int64_t *shapes = nullptr;
-  TilewrightAny *arguments = nullptr;
-  ArenaBuffer *buffers = nullptr;
-  ArenaBuffer **order = nullptr;
-  void *memory = nullptr;
-
-  TilewrightAny *outputs = nullptr;
-  int32_t numOutputs = 0;
-  int32_t deviceType = TilewrightDeviceCPU, deviceId = 0;
-  int64_t arenaBytes = 0;
-  char *arena = nullptr, *weights = nullptr;
-  LoadedProgram *loaded = nullptr;
-  void *stream = nullptr;
-
-  ~ModelCall() {
-    for (int32_t i = 0; i < numOutputs; ++i)
-      tilewrightFFI.decRef(outputs[i].pointer);
-    std::free(memory);
+/// A number of two others. Returns false where it is beyond 64 bits or there is none.
+bool compute(int64_t operation, int64_t a, int64_t b, int64_t &result) {
+  switch (operation) {
+  case TilewrightNumberAdd:
+    return !__builtin_add_overflow(a, b, &result);
+  case TilewrightNumberSubtract:
+    return !__builtin_sub_overflow(a, b, &result);
+  case TilewrightNumberMultiply:
+    return !__builtin_mul_overflow(a, b, &result);
+  case TilewrightNumberFloorDivide:
+  case TilewrightNumberFloorModulo: {
+    if (b == 0 || (a == INT64_MIN && b == -1))
+      return false;
+    bool isBelow = a % b != 0 && (a % b < 0) != (b < 0);
+    result = operation == TilewrightNumberFloorDivide ? a / b - isBelow : a % b + (isBelow ? b : 0);
+    return true;
   }
-
-  int32_t fail(const char *kind, const char *message) const {
-    const char *parts[] = {message};
-    tilewrightFFI.raise(kind, parts, 1);
-    return -1;
+  case TilewrightNumberMinimum:
+    result = a < b ? a : b;
+    return true;
+  default:
+    result = a > b ? a : b;
+    return true;
   }
-
-  /// The value as it is an argument of the model, or null.
-  const TilewrightDLTensor *argumentOf(const TilewrightModelValue &value) const {
-    return value.memory == TilewrightInArguments ? tensorOf(all[value.place]) : nullptr;
-  }
-
-  /// The call's own tables, in one allocation.
-  int32_t allocateTables() {
-    int64_t numShapes = 0, numArguments = 1, numOfValues = model.valueCount;
-    for (int64_t i = 0; i < numOfValues; ++i)
-      numShapes += model.values[i].rank;
-    for (int64_t i = 0; i < model.groupCount; ++i)
-      numArguments = std::max(numArguments, model.begins[i + 1] - model.begins[i]);
-    size_t used = 0;
-    auto reserve = [&](auto *&table, int64_t count) {
-      using Table = std::remove_reference_t<decltype(table)>;
-      // At first their places, for the memory is not there yet.
-      table = reinterpret_cast<Table>(used);
-      used += (sizeof(*table) * count + 15) / 16 * 16;
-    };
-    auto settle = [&](auto *&table) {
-      using Table = std::remove_reference_t<decltype(table)>;
-      table = reinterpret_cast<Table>(static_cast<char *>(memory) + reinterpret_cast<size_t>(table));
-    };
-    reserve(all, signature.argumentCount);
-    reserve(outputs, signature.argumentCount);
-    reserve(numbers, model.numberCount);
-    reserve(tensors, numOfValues);
-    reserve(shapes, numShapes);
-    reserve(arguments, numArguments);
-    reserve(buffers, numOfValues);
-    reserve(order, 2 * numOfValues);
-    memory = std::calloc(used + 16, 1);
-    if (!memory)
-      return fail("MemoryError", "no memory for the tables of a call of a model");
-    settle(all);
-    settle(outputs);
-    settle(numbers);
-    settle(tensors);
-    settle(shapes);
-    settle(arguments);
-    settle(buffers);
-    settle(order);
-    return 0;
-  }
-
-  /// Checks what is given, all but the extents that are expressions of others.
-  int32_t check(const TilewrightAny *given, int32_t count, bool inputsAlone) {
-    char message[4096];
-    int32_t partial = inputsAlone ? TilewrightInputs : TilewrightWhole;
-    int32_t found = tilewrightHostArrange(&signature, given, count, partial, all, message, sizeof(message));
-    if (!found)
-      found = tilewrightHostCheck(&signature, all, signature.argumentCount, nullptr, partial, message, sizeof(message));
-    if (found)
-      return raiseCheck(found, message);
-    deviceType = signature.device;
-    for (int32_t i = signature.argumentCount; i-- > 0;)
-      if (const TilewrightDLTensor *tensor = tensorOf(all[i])) {
-        deviceType = tensor->deviceType;
-        deviceId = tensor->deviceId;
-      }
-    return 0;
-  }
-
-  /// A number of two others. Returns false where it is beyond 64 bits or there is none.
-  static bool compute(int64_t operation, int64_t a, int64_t b, int64_t &result) {
-    switch (operation) {
-    case TilewrightNumberAdd:
-      return !__builtin_add_overflow(a, b, &result);
-    case TilewrightNumberSubtract:
-      return !__builtin_sub_overflow(a, b, &result);
-    case TilewrightNumberMultiply:
-      return !__builtin_mul_overflow(a, b, &result);
-    case TilewrightNumberFloorDivide:
-    case TilewrightNumberFloorModulo: {
-      if (b == 0 || (a == INT64_MIN && b == -1))
-        return false;
-      bool isBelow = a % b != 0 && (a % b < 0) != (b < 0);
-      result = operation == TilewrightNumberFloorDivide ? a / b - isBelow : a % b + (isBelow ? b : 0);
-      return true;
-    }
-    case TilewrightNumberMinimum:
-      result = a < b ? a : b;
-      return true;
-    default:
-      result = a > b ? a : b;
-      return true;
-    }
-  }
-
-  int32_t computeNumbers() {
-    for (int64_t i = 0; i < model.numberCount; ++i) {
-      const TilewrightModelNumber &number = model.numbers[i];
-      if (number.operation == TilewrightNumberConstant)
-        numbers[i] = number.a;
-      else if (number.operation == TilewrightNumberExtent)
-        numbers[i] = tensorOf(all[number.a])->shape[number.b];
-      else if (!compute(number.operation, numbers[number.a], numbers[number.b], numbers[i])) {
-        char message[2048];
-        Text(message, sizeof(message)) << signature.text
-                                       << ": expected inputs from whose extents those of all tensors follow, got ones "
-                                          "that lead to a number beyond 63 bits or a division by zero";
-        return fail("ValueError", message);
-      }
-    }
-    return 0;
-  }
-
-  /// The shape and the bytes of a value. Returns false where there are none.
-  bool shapeOf(const TilewrightModelValue &value, int64_t *shape, int64_t &bytes) const {
-    bytes = (value.dtype >> 8 & 0xff) / 8;
-    bool isEmpty = false, fits = true;
-    for (int64_t dim = 0; dim < value.rank; ++dim) {
-      shape[dim] = numbers[model.extents[value.extents + dim]];
-      if (shape[dim] < 0)
-        return false;
-      isEmpty |= shape[dim] == 0;
-      fits = fits && !__builtin_mul_overflow(bytes, shape[dim], &bytes);
-    }
-    if (isEmpty)
-      bytes = 0;
-    return isEmpty || fits;
-  }
-
-  int32_t failShape(const TilewrightModelValue &value, const int64_t *shape) const {
-    char message[2048];
-    Text text(message, sizeof(message));
-    text << signature.text << ": expected extents that are not negative, of tensors whose bytes 63 bits count, got ";
-    text.addTuple(shape, value.rank) << " for " << model.texts + value.name;
-    return fail("ValueError", message);
-  }
-
-  /// Checks the extents of an argument that are expressions of others.
-  int32_t checkShape(const TilewrightModelValue &value, const TilewrightDLTensor &given, const int64_t *shape) const {
-    const TilewrightArgument &argument = signature.arguments[value.place];
-    for (int64_t dim = 0; dim < value.rank; ++dim) {
-      if (given.shape[dim] == shape[dim])
-        continue;
-      char message[4096];
-      Text text(message, sizeof(message));
-      text << signature.text << ": argument " << argument.place << " (" << argument.name << "): expected extent "
-           << argument.extents[dim].symbol << " = " << shape[dim] << " in dimension " << int32_t(dim) << ", got shape ";
-      text.addTuple(given.shape, given.ndim);
-      return fail("ValueError", message);
-    }
-    return 0;
-  }
-
-  /// The tensors of the call, but for where they lie. Whatever is wrong with the inputs is known then.
-  int32_t describeTensors() {
-    int64_t numBuffers = 0;
-    bool isPlanned = true;
-    int64_t *shape = shapes;
-    for (int64_t i = 0; i < model.valueCount; ++i, shape += model.values[i - 1].rank) {
-      const TilewrightModelValue &value = model.values[i];
-      int64_t bytes;
-      if (!shapeOf(value, shape, bytes))
-        return failShape(value, shape);
-      if (const TilewrightDLTensor *given = argumentOf(value); given && checkShape(value, *given, shape))
-        return -1;
-      tensors[i] = {
-          nullptr, deviceType, deviceId, int32_t(value.rank), uint8_t(value.dtype), uint8_t(value.dtype >> 8), 1,
-          shape,   nullptr,    0};
-      if (value.memory == TilewrightInArena) {
-        isPlanned &= value.place >= 0;
-        buffers[numBuffers++] = {bytes, value.first, value.last, value.place};
-      }
-    }
-    arenaBytes = isPlanned ? model.arenaBytes : placeInArena(buffers, numBuffers, order, order + numBuffers);
-    if (arenaBytes >= 0)
-      return 0;
-    char message[2048];
-    Text(message, sizeof(message)) << signature.text << ": expected results of groups whose bytes 63 bits count";
-    return fail("ValueError", message);
-  }
-
-  /// The outputs that are not given.
-  int32_t allocateOutputs() {
-    for (int64_t i = 0; i < model.valueCount; ++i) {
-      const TilewrightModelValue &value = model.values[i];
-      if (value.memory != TilewrightInArguments || argumentOf(value))
-        continue;
-      const TilewrightArgument &argument = signature.arguments[value.place];
-      bool isHere = deviceType == TilewrightDeviceCPU && tilewrightFFI.adoptTensor && !tilewrightFFI.getAllocator();
-      TilewrightAny &made = all[value.place];
-      if (isHere ? allocateOnHost(signature, argument, tensors[i].shape, made)
-                 : allocateOutput(signature, argument, tensors[i].shape, deviceType, deviceId, made))
-        return -1;
-      outputs[numOutputs++] = made;
-    }
-    return 0;
-  }
-
-  void placeTensors() {
-    const ArenaBuffer *buffer = buffers;
-    for (int64_t i = 0; i < model.valueCount; ++i)
-      if (model.values[i].memory == TilewrightInWeights)
-        tensors[i].data = weights + model.values[i].place;
-      else if (model.values[i].memory == TilewrightAtAddress)
-        tensors[i].data = reinterpret_cast<void *>(model.values[i].place);
-      else if (model.values[i].memory == TilewrightInArena)
-        tensors[i].data = arena + buffer++->offset;
-  }
-
-  TilewrightAny valueOf(int64_t i) {
-    const TilewrightModelValue &value = model.values[i];
-    if (value.memory == TilewrightInArguments)
-      return all[value.place];
-    TilewrightAny any = {};
-    any.type = TilewrightTypeDLTensor;
-    any.pointer = &tensors[i];
-    return any;
-  }
-
-  int32_t copy(const TilewrightModelCopy &copied) {
-    TilewrightAny from = valueOf(copied.from), to = valueOf(copied.to);
-    const TilewrightDLTensor &source = *tensorOf(from), &target = *tensorOf(to);
-    int64_t bytes = source.bits / 8;
-    for (int32_t dim = 0; dim < source.ndim; ++dim)
-      bytes *= source.shape[dim];
-    auto addressOf = [](const TilewrightDLTensor &tensor) {
-      return static_cast<char *>(tensor.data) + tensor.byteOffset;
-    };
-    if (!loaded)
-      std::memcpy(addressOf(target), addressOf(source), bytes);
-    else if (bytes) {
-      const TilewrightCudaDriver &driver = *loaded->details->driver;
-      int32_t code = driver.memcpyDtoDAsync(reinterpret_cast<uint64_t>(addressOf(target)),
-                                            reinterpret_cast<uint64_t>(addressOf(source)), bytes, stream);
-      if (code) {
-        beginFailure(driver, "cuMemcpyDtoDAsync", code)
-            << bytes << " bytes of an output of " << signature.name << adviceFor(code);
-        return raiseFailure();
-      }
-    }
-    return 0;
-  }
-
-  int32_t runGroups() {
-    for (int64_t i = 0; i < model.groupCount; ++i) {
-      int64_t begin = model.begins[i], groupCount = model.begins[i + 1] - begin;
-      for (int64_t j = 0; j < groupCount; ++j) {
-        int64_t argument = model.arguments[begin + j];
-        if (argument >= 0) {
-          arguments[j] = valueOf(argument);
-          continue;
-        }
-        arguments[j] = {};
-        arguments[j].type = TilewrightTypeInt;
-        arguments[j].integer = numbers[-1 - argument];
-      }
-      if (int32_t failed = model.groups[i].call(loaded ? &stream : nullptr, arguments, int32_t(groupCount)))
-        return failed;
-    }
-    for (int64_t i = 0; i < model.copyCount; ++i)
-      if (int32_t failed = copy(model.copies[i]))
-        return failed;
-    return 0;
-  }
-
-  int32_t runOnHost() {
-    if (model.weights && !(weights = const_cast<char *>(findWeights(model, signature.name))))
-      return -1;
-    if (arenaBytes && !(arena = static_cast<char *>(tilewrightHostAllocate(signature.name, arenaBytes))))
-      return -1;
-    placeTensors();
-    int32_t failed = runGroups();
-    std::free(arena);
-    return failed;
-  }
-
-  /// On the GPU whose context is current.
-  int32_t runHere() {
-    const TilewrightCudaDriver &driver = *loaded->details->driver;
-    bool isRaised = false;
-    if (model.weights) {
-      weights = reinterpret_cast<char *>(findWeightsOn(*loaded, model, signature.name, stream, isRaised));
-      if (!weights)
-        return isRaised ? -1 : raiseFailure();
-    }
-    uint64_t allocated = 0;
-    if (arenaBytes) {
-      void *pool = findPool(*loaded);
-      if (!pool)
-        return raiseFailure();
-      if (int32_t code = driver.memAllocFromPoolAsync(&allocated, arenaBytes, pool, stream)) {
-        Text text = beginFailure(driver, "cuMemAllocFromPoolAsync", code);
-        text << arenaBytes << " bytes for the arena of " << signature.name << " on cuda:" << loaded->device;
-        if (model.weights)
-          text << ", beside " << model.weights->bytes - model.weights->headerBytes << " bytes of weights";
-        text << adviceFor(code);
-        return raiseFailure();
-      }
-      arena = reinterpret_cast<char *>(allocated);
-    }
-    placeTensors();
-    int32_t failed = runGroups();
-    // In the stream's order: the memory is another's once the groups are done.
-    int32_t code = allocated ? driver.memFreeAsync(allocated, stream) : 0;
-    if (!failed && code) {
-      failDriver(driver, "cuMemFreeAsync", code);
-      return raiseFailure();
-    }
-    return failed;
-  }
-
-  int32_t runOnDevice() {
-    if (!(loaded = findLoaded(program, deviceId)))
-      return -1;
-    stream = tilewrightFFI.getStream(TilewrightDeviceCUDA, loaded->device);
-    const TilewrightCudaDriver &driver = *loaded->details->driver;
-    if (int32_t code = driver.ctxPushCurrent(loaded->context)) {
-      failDriver(driver, "cuCtxPushCurrent", code);
-      return raiseFailure();
-    }
-    int32_t failed = runHere();
-    void *popped;
-    driver.ctxPopCurrent(&popped);
-    return failed;
-  }
-
-  int32_t run(const TilewrightAny *given, int32_t count, TilewrightAny *result) {
-    bool inputsAlone = tilewrightHostLeavesOutputs(&signature, count);
-    if (allocateTables() || check(given, count, inputsAlone) || computeNumbers() || describeTensors() ||
-        allocateOutputs())
-      return -1;
-    if (program ? runOnDevice() : runOnHost())
-      return -1;
-    if (!numOutputs)
-      return 0;
-    int32_t made = numOutputs;
-    numOutputs = 0; // given away
-    return returnOutputs(outputs, made, result);
-  }
-};
+}
 
 } // namespace
+
+int32_t ModelCall::allocateTables() {
+  int64_t numShapes = 0, numArguments = 1, numOfValues = model.valueCount;
+  for (int64_t i = 0; i < numOfValues; ++i)
+    numShapes += model.values[i].rank;
+  for (int64_t i = 0; i < model.groupCount; ++i)
+    numArguments = std::max(numArguments, model.begins[i + 1] - model.begins[i]);
+  size_t used = 0;
+  auto reserve = [&](auto *&table, int64_t count) {
+    using Table = std::remove_reference_t<decltype(table)>;
+    // At first their places, for the memory is not there yet.
+    table = reinterpret_cast<Table>(used);
+    used += (sizeof(*table) * count + 15) / 16 * 16;
+  };
+  auto settle = [&](auto *&table) {
+    using Table = std::remove_reference_t<decltype(table)>;
+    table = reinterpret_cast<Table>(static_cast<char *>(memory) + reinterpret_cast<size_t>(table));
+  };
+  reserve(all, signature.argumentCount);
+  reserve(outputs, signature.argumentCount);
+  reserve(numbers, model.numberCount);
+  reserve(tensors, numOfValues);
+  reserve(shapes, numShapes);
+  reserve(arguments, numArguments);
+  reserve(buffers, numOfValues);
+  reserve(order, 2 * numOfValues);
+  reserve(key, keySize());
+  memory = std::calloc(used + 16, 1);
+  if (!memory)
+    return fail("MemoryError", "no memory for the tables of a call of a model");
+  settle(all);
+  settle(outputs);
+  settle(numbers);
+  settle(tensors);
+  settle(shapes);
+  settle(arguments);
+  settle(buffers);
+  settle(order);
+  settle(key);
+  return 0;
+}
+
+int32_t ModelCall::check(const TilewrightAny *given, int32_t count, bool inputsAlone) {
+  char message[4096];
+  int32_t partial = inputsAlone ? TilewrightInputs : TilewrightWhole;
+  int32_t found = tilewrightHostArrange(&signature, given, count, partial, all, message, sizeof(message));
+  if (!found)
+    found = tilewrightHostCheck(&signature, all, signature.argumentCount, nullptr, partial, message, sizeof(message));
+  if (found)
+    return raiseCheck(found, message);
+  deviceType = signature.device;
+  for (int32_t i = signature.argumentCount; i-- > 0;)
+    if (const TilewrightDLTensor *tensor = tensorOf(all[i])) {
+      deviceType = tensor->deviceType;
+      deviceId = tensor->deviceId;
+    }
+  return 0;
+}
+
+int32_t ModelCall::computeNumbers() {
+  for (int64_t i = 0; i < model.numberCount; ++i) {
+    const TilewrightModelNumber &number = model.numbers[i];
+    if (number.operation == TilewrightNumberConstant)
+      numbers[i] = number.a;
+    else if (number.operation == TilewrightNumberExtent)
+      numbers[i] = tensorOf(all[number.a])->shape[number.b];
+    else if (!compute(number.operation, numbers[number.a], numbers[number.b], numbers[i])) {
+      char message[2048];
+      Text(message, sizeof(message)) << signature.text
+                                     << ": expected inputs from whose extents those of all tensors follow, got ones "
+                                        "that lead to a number beyond 63 bits or a division by zero";
+      return fail("ValueError", message);
+    }
+  }
+  return 0;
+}
+
+/// The shape and the bytes of a value. Returns false where there are none.
+bool ModelCall::shapeOf(const TilewrightModelValue &value, int64_t *shape, int64_t &bytes) const {
+  bytes = (value.dtype >> 8 & 0xff) / 8;
+  bool isEmpty = false, fits = true;
+  for (int64_t dim = 0; dim < value.rank; ++dim) {
+    shape[dim] = numbers[model.extents[value.extents + dim]];
+    if (shape[dim] < 0)
+      return false;
+    isEmpty |= shape[dim] == 0;
+    fits = fits && !__builtin_mul_overflow(bytes, shape[dim], &bytes);
+  }
+  if (isEmpty)
+    bytes = 0;
+  return isEmpty || fits;
+}
+
+int32_t ModelCall::failShape(const TilewrightModelValue &value, const int64_t *shape) const {
+  char message[2048];
+  Text text(message, sizeof(message));
+  text << signature.text << ": expected extents that are not negative, of tensors whose bytes 63 bits count, got ";
+  text.addTuple(shape, value.rank) << " for " << model.texts + value.name;
+  return fail("ValueError", message);
+}
+
+/// Checks the extents of an argument that are expressions of others.
+int32_t ModelCall::checkShape(const TilewrightModelValue &value, const TilewrightDLTensor &given,
+                              const int64_t *shape) const {
+  const TilewrightArgument &argument = signature.arguments[value.place];
+  for (int64_t dim = 0; dim < value.rank; ++dim) {
+    if (given.shape[dim] == shape[dim])
+      continue;
+    char message[4096];
+    Text text(message, sizeof(message));
+    text << signature.text << ": argument " << argument.place << " (" << argument.name << "): expected extent "
+         << argument.extents[dim].symbol << " = " << shape[dim] << " in dimension " << int32_t(dim) << ", got shape ";
+    text.addTuple(given.shape, given.ndim);
+    return fail("ValueError", message);
+  }
+  return 0;
+}
+
+int32_t ModelCall::describeTensors() {
+  int64_t numBuffers = 0;
+  bool isPlanned = true;
+  int64_t *shape = shapes;
+  for (int64_t i = 0; i < model.valueCount; ++i, shape += model.values[i - 1].rank) {
+    const TilewrightModelValue &value = model.values[i];
+    int64_t bytes;
+    if (!shapeOf(value, shape, bytes))
+      return failShape(value, shape);
+    if (const TilewrightDLTensor *given = argumentOf(value); given && checkShape(value, *given, shape))
+      return -1;
+    tensors[i] = {
+        nullptr, deviceType, deviceId, int32_t(value.rank), uint8_t(value.dtype), uint8_t(value.dtype >> 8), 1,
+        shape,   nullptr,    0};
+    if (value.memory == TilewrightInArena) {
+      isPlanned &= value.place >= 0;
+      buffers[numBuffers++] = {bytes, value.first, value.last, value.place};
+    }
+  }
+  arenaBytes = isPlanned ? model.arenaBytes : placeInArena(buffers, numBuffers, order, order + numBuffers);
+  if (arenaBytes >= 0)
+    return 0;
+  char message[2048];
+  Text(message, sizeof(message)) << signature.text << ": expected results of groups whose bytes 63 bits count";
+  return fail("ValueError", message);
+}
+
+int32_t ModelCall::allocateOutputs() {
+  for (int64_t i = 0; i < model.valueCount; ++i) {
+    const TilewrightModelValue &value = model.values[i];
+    if (value.memory != TilewrightInArguments || argumentOf(value))
+      continue;
+    const TilewrightArgument &argument = signature.arguments[value.place];
+    bool isHere = deviceType == TilewrightDeviceCPU && tilewrightFFI.adoptTensor && !tilewrightFFI.getAllocator();
+    TilewrightAny &made = all[value.place];
+    if (isHere ? allocateOnHost(signature, argument, tensors[i].shape, made)
+               : allocateOutput(signature, argument, tensors[i].shape, deviceType, deviceId, made))
+      return -1;
+    outputs[numOutputs++] = made;
+  }
+  return 0;
+}
+
+void ModelCall::placeTensors() {
+  const ArenaBuffer *buffer = buffers;
+  for (int64_t i = 0; i < model.valueCount; ++i)
+    if (model.values[i].memory == TilewrightInWeights)
+      tensors[i].data = weights + model.values[i].place;
+    else if (model.values[i].memory == TilewrightAtAddress)
+      tensors[i].data = reinterpret_cast<void *>(model.values[i].place);
+    else if (model.values[i].memory == TilewrightInArena)
+      tensors[i].data = arena + buffer++->offset;
+}
+
+TilewrightAny ModelCall::valueOf(int64_t i) {
+  const TilewrightModelValue &value = model.values[i];
+  if (value.memory == TilewrightInArguments)
+    return all[value.place];
+  TilewrightAny any = {};
+  any.type = TilewrightTypeDLTensor;
+  any.pointer = &tensors[i];
+  return any;
+}
+
+int32_t ModelCall::copy(const TilewrightModelCopy &copied, void *onStream) {
+  TilewrightAny from = valueOf(copied.from), to = valueOf(copied.to);
+  const TilewrightDLTensor &source = *tensorOf(from), &target = *tensorOf(to);
+  int64_t bytes = source.bits / 8;
+  for (int32_t dim = 0; dim < source.ndim; ++dim)
+    bytes *= source.shape[dim];
+  if (loaded)
+    return bytes ? copyOnDevice(source, target, bytes, onStream) : 0;
+  std::memcpy(static_cast<char *>(target.data) + target.byteOffset,
+              static_cast<const char *>(source.data) + source.byteOffset, bytes);
+  return 0;
+}
+
+int32_t ModelCall::runGroups(void *onStream) {
+  for (int64_t i = 0; i < model.groupCount; ++i) {
+    int64_t begin = model.begins[i], groupCount = model.begins[i + 1] - begin;
+    for (int64_t j = 0; j < groupCount; ++j) {
+      int64_t argument = model.arguments[begin + j];
+      if (argument >= 0) {
+        arguments[j] = valueOf(argument);
+        continue;
+      }
+      arguments[j] = {};
+      arguments[j].type = TilewrightTypeInt;
+      arguments[j].integer = numbers[-1 - argument];
+    }
+    if (int32_t failed = model.groups[i].call(loaded ? &onStream : nullptr, arguments, int32_t(groupCount)))
+      return failed;
+  }
+  for (int64_t i = 0; i < model.copyCount; ++i)
+    if (int32_t failed = copy(model.copies[i], onStream))
+      return failed;
+  return 0;
+}
+
+int32_t ModelCall::runOnHost() {
+  if (model.weights && !(weights = const_cast<char *>(findWeights(model, signature.name))))
+    return -1;
+  if (arenaBytes && !(arena = static_cast<char *>(tilewrightHostAllocate(signature.name, arenaBytes))))
+    return -1;
+  placeTensors();
+  int32_t failed = runGroups(nullptr);
+  std::free(arena);
+  return failed;
+}
+
+int32_t ModelCall::run(const TilewrightAny *given, int32_t count, TilewrightAny *result) {
+  bool inputsAlone = tilewrightHostLeavesOutputs(&signature, count);
+  if (allocateTables() || check(given, count, inputsAlone) || computeNumbers() || describeTensors() ||
+      allocateOutputs())
+    return -1;
+  if (program ? runOnDevice() : runOnHost())
+    return -1;
+  if (!numOutputs)
+    return 0;
+  int32_t made = numOutputs;
+  numOutputs = 0; // given away
+  return returnOutputs(outputs, made, result);
+}
 
 int32_t tilewrightHostCallModel(TilewrightModel *model, const TilewrightSignature *signature,
                                 TilewrightProgram *program, const TilewrightAny *given, int32_t count,
                                 TilewrightAny *result) {
   return ModelCall{*model, *signature, program}.run(given, count, result);
-}
-
-int32_t tilewrightHostLoadModel(TilewrightModel *model, TilewrightProgram *program, const TilewrightAny *args,
-                                int32_t count) {
-  if (int32_t failed = tilewrightHostLoad(program, args, count))
-    return failed;
-  TilewrightAny none = {};
-  for (int64_t i = 0; i < model->groupCount; ++i)
-    if (model->groups[i].load(nullptr, args, count, &none))
-      return -1;
-  if (!model->weights)
-    return 0;
-  LoadedProgram *loaded = findLoaded(program, count ? int32_t(args[0].integer) : 0);
-  if (!loaded)
-    return -1;
-  const TilewrightCudaDriver &driver = *loaded->details->driver;
-  if (int32_t code = driver.ctxPushCurrent(loaded->context)) {
-    failDriver(driver, "cuCtxPushCurrent", code);
-    return raiseFailure();
-  }
-  void *stream = tilewrightFFI.getStream(TilewrightDeviceCUDA, loaded->device), *popped;
-  bool isRaised = false;
-  bool isThere = findWeightsOn(*loaded, *model, program->signature->name, stream, isRaised);
-  driver.ctxPopCurrent(&popped);
-  return isThere ? 0 : isRaised ? -1 : raiseFailure();
 }

@@ -82,13 +82,18 @@ struct TilewrightModel {
   int64_t numberCount, valueCount, groupCount, copyCount;
   /// What the values with a planned place take; one without any is planned by each call.
   int64_t arenaBytes;
-  /// Null at first; belongs to the run time.
-  void *state;
+  /// Whether the launches of a call form a CUDA graph.
+  int64_t cudaGraph;
+  /// Null at first; they belong to the run time: the weights, and what it keeps for each GPU.
+  void *state, *devices;
 };
 
 /// Finds the weights' file beside the library that has the model, and maps it. A library calls this when it is loaded.
 /// What is wrong is told by the first call.
 void tilewrightHostOpenModel(TilewrightModel *model);
+
+/// Destroys what the run time keeps on GPUs of a model that is not called any more, all but its weights.
+void tilewrightHostCloseModel(TilewrightModel *model);
 
 /// A call of a model with all its arguments, or with its inputs alone: then the outputs are allocated and returned.
 /// `program` has no kernels; it is null for target cpu.

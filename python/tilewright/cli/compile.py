@@ -187,7 +187,7 @@ def _run_model(path: Path, options: argparse.Namespace) -> int:
         return 0
     from ..graph import ir_of_graph
 
-    _write(ir_of_graph(graph_of(path, options), options.without)[options.emit], options)
+    _write(ir_of_graph(graph_of(path, options), options.without, options.target)[options.emit], options)
     return 0
 
 

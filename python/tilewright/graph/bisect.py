@@ -108,7 +108,8 @@ def bisect_model(
     group = model.verify(*inputs).wrong
     if not found:
         return ModelBisection(model.name, "", group=group)
-    without = tuple((name, difference([name])) for name in PASSES)
+    passes = PASSES if model.cuda_graph else [name for name in PASSES if name != "form-cuda-graph"]
+    without = tuple((name, difference([name])) for name in passes)
     return ModelBisection(model.name, found, without, difference(PASSES), group)
 
 

@@ -19,8 +19,8 @@ from .types import TensorType, from_ir
 __all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph"]
 
 _SIMPLIFY = ("canonicalize", "cse", "raise-attention", "fuse-quantization")
-PASSES = (*_SIMPLIFY, "fuse-operators", "plan-memory")
-"""The passes on a graph, in their order. Each can be switched off."""
+PASSES = (*_SIMPLIFY, "fuse-operators", "plan-memory", "form-cuda-graph")
+"""The passes on a graph, in their order. Each can be switched off. The last one is for target cuda alone."""
 
 STAGES = ("graph", "groups")
 """The stages of a model: as it was imported, and its groups."""
@@ -39,11 +39,13 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
         The passes, of `PASSES`, that are left out. Without `fuse-operators` each operator is a group of its own.
     """
     target = Target.of(target)
-    return _model(graph, target, ir_of_graph(graph, without))
+    return _model(graph, target, ir_of_graph(graph, without, target))
 
 
-def ir_of_graph(graph: Graph, without: Iterable[str] = ()) -> dict[str, str]:
+def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str | None = None) -> dict[str, str]:
     """Runs the passes on a graph, but those in `without`. Returns its IR by stage; no group is compiled.
+
+    Without a target, passes that are for one target alone are left out.
 
     >>> import tilewright as tw
     >>> from tilewright.graph import GraphBuilder, TensorType
@@ -56,6 +58,8 @@ def ir_of_graph(graph: Graph, without: Iterable[str] = ()) -> dict[str, str]:
     unknown = sorted(off - set(PASSES))
     if unknown:
         raise ValueError(f"expected passes ({', '.join(PASSES)}) in without, got {', '.join(unknown)}")
+    if target is None or Target.of(target).kind != "cuda":
+        off |= {"form-cuda-graph"}
     with progress(f"optimising {graph.name}"):
         return _optimised(graph.module, graph.name, graph, off)
 
@@ -71,8 +75,9 @@ def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str]) 
     define(module, name, graph.symbols)
     limit = "{max-operators=1}" if "fuse-operators" in off else ""
     run_passes(module, f"builtin.module(fuse-operators{limit})", doing, "graph")
-    if "plan-memory" not in off:
-        run_passes(module, "builtin.module(plan-memory)", doing, "graph")
+    last = [flag for flag in ("plan-memory", "form-cuda-graph") if flag not in off]
+    if last:
+        run_passes(module, f"builtin.module({','.join(last)})", doing, "graph")
     texts["groups"] = str(module)
     return texts
 
@@ -97,7 +102,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
                 weights[operation.operation.result] = weight
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
-            constants, weights, _plan(function, groups), texts, graph.stored,
+            constants, weights, _plan(function, groups), texts, graph.stored, "graph.cuda_graph" in attributes,
         )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ _OPERATIONS = {"add": 2, "sub": 3, "mul": 4, "floordiv": 5, "floormod": 6, "min"
 _ARGUMENT, _WEIGHT, _ARENA, _ADDRESS = 0, 1, 2, 3
 _MODULE = """\
 !p = !llvm.ptr
-!model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, ptr)>
+!model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, ptr, ptr)>
 !groups = !llvm.array<{rows} x struct<(ptr, ptr)>>
 !weights = !llvm.struct<(ptr, ptr, i64, i64)>
 module {{
@@ -41,7 +41,7 @@ module {{
     llvm.return %row{count} : !groups
   }}
   {weights}
-  llvm.mlir.global internal @{name}_model() : !model {{
+  llvm.mlir.global {linkage}@{name}_model() : !model {{
     %none = llvm.mlir.zero : !model
     {fields}
     llvm.return %field{last} : !model
@@ -203,13 +203,15 @@ class ModelTables:
             "arguments": self._arguments, "begins": self._begins, "copies": self._copies,
         }  # fmt: skip
         pointers = ["texts", "numbers", "extents", "values", "groups", "arguments", "begins", "copies"]
-        counts = [len(self._numbers), len(self._values), len(names), len(self._copies) // 2, model.plan.arena_bytes]
+        counts = [len(self._numbers), len(self._values), len(names), len(self._copies) // 2, model.plan.arena_bytes,
+                  int(model.cuda_graph)]  # fmt: skip
         made = "" if weights is None else _WEIGHTS.format(
             name=name, file=text_constant(file), header=text_constant(weights.header), size=len(weights.header),
             bytes=weights.bytes,
         )  # fmt: skip
         return _MODULE.format(
             name=name, rows=max(len(names), 1), count=len(names), weights=made,
+            linkage="internal " if self._addresses is None else "",
             opening="" if self._addresses is not None else _OPENING.format(name=name),
             declarations="\n  ".join(_declared(each, has_load) for each in dict.fromkeys(names)),
             texts=text_constant("\0".join(self._texts)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from ..dtypes import DLPACK_CODES
 from ..ir import context
 from ..ir.running import run_manager
 from ..native.jit import lookup
+from ..native.library import library
 from ..runtime.dlpack import CPU, CUDA, DLTensor
 from ..runtime.ffi import TYPE_DLTENSOR, Any_, libtvm_ffi, raise_error, run_time_symbols
 from ..runtime.stream import current_stream
@@ -58,6 +60,8 @@ class HostFunction:
         for symbol, address in symbols.items():
             self._engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
         self._call = _SafeCall(lookup(self._engine, f"__tvm_ffi_{_NAME}"))
+        if on_gpu:
+            weakref.finalize(self, _close, lookup(self._engine, f"{_NAME}_model"), self._engine).atexit = False
 
     def on_host(self, arrays: Sequence[np.ndarray]) -> None:
         """Runs the model on its inputs and outputs, in the processor's memory."""
@@ -92,6 +96,13 @@ class HostFunction:
         result = Any_()
         if self._call(None, arguments, count, ctypes.addressof(result)):
             raise_error()
+
+
+def _close(model: int, engine: ExecutionEngine) -> None:
+    close = library().tilewrightHostCloseModel
+    close.argtypes, close.restype = (ctypes.c_void_p,), None
+    close(model)
+    del engine
 
 
 def address_of(array: np.ndarray | NDArray) -> int:

@@ -80,15 +80,18 @@ class Model:
     groups: tuple[Group, ...]
     plan: Plan
     outputs: tuple[tuple[str, TensorType], ...]
+    cuda_graph: bool
+    """Whether the launches of a call form a CUDA graph."""
 
     def __init__(
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],
         constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], plan: Plan,
-        texts: Mapping[str, str], stored: Mapping[str, str],
+        texts: Mapping[str, str], stored: Mapping[str, str], cuda_graph: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.target = name, target
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
+        self.cuda_graph = cuda_graph
         self.outputs = tuple((each, kind) for each, _, kind in outputs)
         # The values in the IR: of the inputs, the outputs, and what has a value when the model is compiled.
         self.arguments: list[ir.Value] = list(arguments)

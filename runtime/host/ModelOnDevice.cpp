@@ -1,0 +1,150 @@
+//===- ModelOnDevice.cpp - calls of a whole model on a GPU ----------------===//
+#include "runtime/host/DeviceModel.h"
+#include "runtime/host/Failure.h"
+#include "runtime/host/ModelCall.h"
+#include "runtime/host/Weights.h"
+
+using namespace tilewright::host;
+
+namespace {
+
+constexpr int64_t workspaceAlignment = 512;
+
+/// As much as is needed, and some more where the next call's extents are a little larger.
+int64_t roundWorkspace(int64_t bytes) {
+  int64_t rounded = workspaceAlignment;
+  while (rounded < bytes)
+    rounded += rounded / 4 / workspaceAlignment * workspaceAlignment + workspaceAlignment;
+  return rounded;
+}
+
+uint64_t addressOf(const TilewrightDLTensor &tensor) {
+  return reinterpret_cast<uint64_t>(tensor.data) + tensor.byteOffset;
+}
+
+} // namespace
+
+int32_t ModelCall::copyOnDevice(const TilewrightDLTensor &from, const TilewrightDLTensor &to, int64_t bytes,
+                                void *onStream) {
+  const TilewrightCudaDriver &driver = *loaded->details->driver;
+  int32_t code = driver.memcpyDtoDAsync(addressOf(to), addressOf(from), bytes, onStream);
+  if (!code)
+    return 0;
+  beginFailure(driver, "cuMemcpyDtoDAsync", code)
+      << bytes << " bytes of an output of " << signature.name << adviceFor(code);
+  return raiseFailure();
+}
+
+/// What the launches depend on: the numbers, and where the tensors lie.
+void ModelCall::describeCall() {
+  int64_t *next = std::copy(numbers, numbers + model.numberCount, key);
+  for (int32_t i = 0; i < signature.argumentCount; ++i)
+    *next++ = int64_t(addressOf(*tensorOf(all[i])));
+  *next = reinterpret_cast<int64_t>(arena);
+}
+
+int32_t ModelCall::launchGroups() {
+  if (!model.cudaGraph)
+    return runGroups(stream);
+  describeCall();
+  Launches launches = {[](void *call, void *onStream) { return static_cast<ModelCall *>(call)->runGroups(onStream); },
+                       this};
+  return launchAsGraph(*device, signature.name, key, keySize(), stream, launches);
+}
+
+/// Runs with the arena and, behind it, the workspace that groups share.
+int32_t ModelCall::runWithMemory(SharedWorkspace &workspace) {
+  const TilewrightCudaDriver &driver = *loaded->details->driver;
+  int64_t begin = (arenaBytes + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
+  int64_t bytes = workspace.bytes ? begin + workspace.bytes : arenaBytes;
+  uint64_t allocated = 0;
+  if (bytes) {
+    void *pool = findPool(*loaded);
+    if (!pool)
+      return raiseFailure();
+    if (int32_t code = driver.memAllocFromPoolAsync(&allocated, bytes, pool, stream)) {
+      Text text = beginFailure(driver, "cuMemAllocFromPoolAsync", code);
+      text << bytes << " bytes for the arena of " << signature.name << " on cuda:" << loaded->device;
+      if (workspace.bytes)
+        text << ", with " << workspace.bytes << " for the workspace of its groups";
+      if (model.weights)
+        text << ", beside " << model.weights->bytes - model.weights->headerBytes << " bytes of weights";
+      text << adviceFor(code);
+      return raiseFailure();
+    }
+    arena = reinterpret_cast<char *>(allocated);
+    workspace.begin = arena + begin;
+  }
+  placeTensors();
+  int32_t failed = launchGroups();
+  // In the stream's order: the memory is another's once the groups are done.
+  int32_t code = allocated ? driver.memFreeAsync(allocated, stream) : 0;
+  if (failed || !code)
+    return failed;
+  failDriver(driver, "cuMemFreeAsync", code);
+  return raiseFailure();
+}
+
+/// On the GPU whose context is current.
+int32_t ModelCall::runHere() {
+  bool isRaised = false;
+  if (model.weights) {
+    weights = reinterpret_cast<char *>(findWeightsOn(*loaded, model, signature.name, stream, isRaised));
+    if (!weights)
+      return isRaised ? -1 : raiseFailure();
+  }
+  if (!(device = findDeviceModel(model, *loaded)))
+    return raiseFailure();
+  SharedWorkspace workspace = {}, *outer = sharedWorkspace;
+  workspace.bytes = __atomic_load_n(&device->workspaceBytes, __ATOMIC_RELAXED);
+  sharedWorkspace = &workspace;
+  int32_t failed = runWithMemory(workspace);
+  sharedWorkspace = outer;
+  // Another thread may have found that more is needed.
+  int64_t known = workspace.bytes;
+  while (workspace.needed > known &&
+         !__atomic_compare_exchange_n(&device->workspaceBytes, &known, roundWorkspace(workspace.needed), false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  return failed;
+}
+
+int32_t ModelCall::runOnDevice() {
+  if (!(loaded = findLoaded(program, deviceId)))
+    return -1;
+  stream = tilewrightFFI.getStream(TilewrightDeviceCUDA, loaded->device);
+  const TilewrightCudaDriver &driver = *loaded->details->driver;
+  if (int32_t code = driver.ctxPushCurrent(loaded->context)) {
+    failDriver(driver, "cuCtxPushCurrent", code);
+    return raiseFailure();
+  }
+  int32_t failed = runHere();
+  void *popped;
+  driver.ctxPopCurrent(&popped);
+  return failed;
+}
+
+int32_t tilewrightHostLoadModel(TilewrightModel *model, TilewrightProgram *program, const TilewrightAny *args,
+                                int32_t count) {
+  if (int32_t failed = tilewrightHostLoad(program, args, count))
+    return failed;
+  TilewrightAny none = {};
+  for (int64_t i = 0; i < model->groupCount; ++i)
+    if (model->groups[i].load(nullptr, args, count, &none))
+      return -1;
+  if (!model->weights)
+    return 0;
+  LoadedProgram *loaded = findLoaded(program, count ? int32_t(args[0].integer) : 0);
+  if (!loaded)
+    return -1;
+  const TilewrightCudaDriver &driver = *loaded->details->driver;
+  if (int32_t code = driver.ctxPushCurrent(loaded->context)) {
+    failDriver(driver, "cuCtxPushCurrent", code);
+    return raiseFailure();
+  }
+  void *stream = tilewrightFFI.getStream(TilewrightDeviceCUDA, loaded->device), *popped;
+  bool isRaised = false;
+  bool isThere = findWeightsOn(*loaded, *model, program->signature->name, stream, isRaised);
+  driver.ctxPopCurrent(&popped);
+  return isThere ? 0 : isRaised ? -1 : raiseFailure();
+}
