@@ -110,10 +110,19 @@ bool Fusion::isRowProgram(const Cluster &a, const Cluster &b) {
     return own.getShape() == other.getShape() && own.getEncoding() == other.getEncoding();
   };
   DenseSet<Operation *> members(operators.begin(), operators.end());
+  // What is moved or converted for rows to read, such as the weights of a norm, may have any shape.
+  auto isBeside = [&](Operation *op) {
+    const Definition *definition = getDefinition(op);
+    return definition && (definition->onlyMoves || isa<graph::CastOp>(op)) && !isOf(op->getResult(0), whole) &&
+           !isOf(op->getResult(0), row) &&
+           llvm::none_of(op->getOperands(), [&](Value operand) { return members.contains(operand.getDefiningOp()); });
+  };
   for (Operation *op : operators) {
     const Definition *definition = getDefinition(op);
     if (!definition || op->getNumResults() != 1)
       return false;
+    if (isBeside(op))
+      continue;
     if (definition->reduces) {
       if (!isRowReduction(op) || !isOf(op->getOperand(0), whole) || !isOf(op->getResult(0), row))
         return false;
@@ -123,7 +132,7 @@ bool Fusion::isRowProgram(const Cluster &a, const Cluster &b) {
     if (!isOfRows && !isOf(op->getResult(0), whole))
       return false;
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      if (!members.contains(operand.getDefiningOp()))
+      if (!members.contains(operand.getDefiningOp()) || isBeside(operand.getDefiningOp()))
         continue;
       bool isRowOperand = isOf(operand, row);
       if (isRowOperand ? !definition->operands[i].isBroadcast : isOfRows || !definition->operands[i].isElementwise)

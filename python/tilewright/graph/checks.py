@@ -62,24 +62,50 @@ def checked(
     tensors = [one for one in group.arguments if isinstance(one, Tensor)]
     outputs = tensors[len(inputs) : len(inputs) + len(results)]
     numbers = {symbol: extents[symbol.name] for symbol in group.all_symbols if symbol.name in extents}
-    try:
-        wide, places = in_double(outputs)
+
+    def computed(rounded: bool) -> list[np.ndarray]:
+        wide, places = in_double(outputs, rounded=rounded)
         given = {
             places.get(tensor, tensor): array.astype(np.float64) if "float" in array.dtype.name else array
             for tensor, array in zip(tensors, inputs)
         }
-        expected = interpret(wide, given, numbers)
+        return list(interpret(wide, given, numbers))
+
+    try:
+        expected = computed(False)
+        right = _agree(results, expected, [0.0] * len(results))
+        if not right:
+            # What the program's own roundings to 16 bits change: float32 has them at other places than float64.
+            changes = [_largest(a - b) for a, b in zip(computed(True), expected)]
+            right = any(changes) and _agree(results, expected, changes)
     except TilewrightError as error:
         return GroupCheck(group, True, 0.0, str(error))
-    right, worst = True, 0.0
+    worst = 0.0
     for got, wanted in zip(results, expected):
-        right = right and not differs(got, wanted).any()
         mine, theirs = got.astype(np.float64), wanted.astype(np.float64)
         finite = np.isfinite(mine) & np.isfinite(theirs)
         largest = float(np.abs(theirs[finite]).max(initial=0.0))
         if largest:
             worst = max(worst, float(np.abs(mine[finite] - theirs[finite]).max()) / largest)
     return GroupCheck(group, right, worst)
+
+
+def _agree(results: Sequence[np.ndarray], expected: Sequence[np.ndarray], changes: Sequence[float]) -> bool:
+    """Whether results are those expected, but for rounding and for four times what other roundings have changed."""
+    for got, wanted, change in zip(results, expected, changes):
+        apart = differs(got, wanted)
+        if change and apart.any():
+            apart &= ~(np.abs(got.astype(np.float64) - wanted.astype(np.float64)) <= 4 * change)
+        if apart.any():
+            return False
+    return True
+
+
+def _largest(values: np.ndarray) -> float:
+    """The largest magnitude of what is finite; 0 of what are no floats."""
+    if "float" not in values.dtype.name:
+        return 0.0
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
 @dataclass(frozen=True, slots=True)

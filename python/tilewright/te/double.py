@@ -23,11 +23,12 @@ class NoDouble(TilewrightError):
     """A program that has no counterpart in double precision: statements."""
 
 
-def in_double(outputs: Sequence[Tensor]) -> tuple[list[Tensor], dict[Tensor, Tensor]]:
+def in_double(outputs: Sequence[Tensor], *, rounded: bool = False) -> tuple[list[Tensor], dict[Tensor, Tensor]]:
     """The program with float64 in the place of each other float type, and its placeholders by those of `outputs`.
 
-    Each float is computed in double precision; conversions between float types round nothing. Integers, bools and
-    indices stay as they are, and so do placeholders of them.
+    Each float is computed in double precision; conversions between float types round nothing. With `rounded`, what the
+    program computes in, or converts to, a type of 16 bits or fewer is rounded to that type. Integers, bools and indices
+    stay as they are, and so do placeholders of them.
 
     Raises
     ------
@@ -43,7 +44,7 @@ def in_double(outputs: Sequence[Tensor]) -> tuple[list[Tensor], dict[Tensor, Ten
     """
     made: dict[Tensor, Tensor] = {}
     for op in operations([one.op for one in outputs]):
-        new = _operation(op, made)
+        new = _operation(op, made, rounded)
         made.update((op.output(i), new.output(i)) for i in range(op.num_outputs))
     return [made[one] for one in outputs], {old: new for old, new in made.items() if isinstance(old.op, PlaceholderOp)}
 
@@ -52,7 +53,7 @@ def _wide(dtype: DType) -> DType:
     return _DOUBLE if dtype.is_float else dtype
 
 
-def _operation(op: Operation, made: Mapping[Tensor, Tensor]) -> Operation:
+def _operation(op: Operation, made: Mapping[Tensor, Tensor], rounded: bool) -> Operation:
     if isinstance(op, PlaceholderOp):
         dtype = op.element_types[0]
         return placeholder(op.shape, "float64", op.name).op if dtype.is_float else op
@@ -60,15 +61,15 @@ def _operation(op: Operation, made: Mapping[Tensor, Tensor]) -> Operation:
         raise NoDouble(f"{op.source}: {op.name}: expected a te.compute or te.scan, got {type(op).__name__}")
     reduction = op.reduction
     if reduction is None:
-        body = tuple(_expr(one, made, {}) for one in op.body)
+        body = tuple(_expr(one, made, {}, rounded) for one in op.body)
     else:
-        wide = _reduction(reduction, made)
+        wide = _reduction(reduction, made, rounded)
         body = tuple(ReduceItem(wide, one.index) for one in op.body if isinstance(one, ReduceItem))
     return type(op)(op.name, tuple(op.axis), op.shape, body, op.source)
 
 
-def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor]) -> Reduction:
-    exprs = tuple(_expr(one, made, {}) for one in reduction.exprs)
+def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor], rounded: bool) -> Reduction:
+    exprs = tuple(_expr(one, made, {}, rounded) for one in reduction.exprs)
     wide = Reduction(reduction.name, exprs, reduction.axis, reduction.source)
     if reduction.name == "reduce":
         news = {
@@ -77,7 +78,7 @@ def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor]) -> Reduction
         }
         wide.lhs = tuple(news[one] for one in reduction.lhs)
         wide.rhs = tuple(news[one] for one in reduction.rhs)
-        wide.combined = tuple(_expr(one, made, news) for one in reduction.combined)
+        wide.combined = tuple(_expr(one, made, news, rounded) for one in reduction.combined)
         wide.identity = tuple(_const(one) for one in reduction.identity)
     return wide
 
@@ -88,8 +89,15 @@ def _const(expr: Const) -> Const:
     return Const(float(np.asarray(expr.value, as_dtype(expr.element_type.name))), _DOUBLE, expr.source)
 
 
-def _expr(expr: Expr, made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var]) -> Expr:
-    return rebuild(expr, lambda part, operands: _rebuilt(part, operands, made, variables))
+def _expr(expr: Expr, made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var], rounded: bool) -> Expr:
+    def part_of(part: Expr, operands: Sequence[Expr]) -> Expr:
+        made_here = _rebuilt(part, operands, made, variables)
+        narrow = part.element_type
+        if not rounded or not isinstance(part, (Call, Cast)) or not narrow.is_float or narrow.bits > 16:
+            return made_here
+        return Cast(Cast(made_here, narrow, part.source), _DOUBLE, part.source)
+
+    return rebuild(expr, part_of)
 
 
 def _rebuilt(expr: Expr, operands: Sequence[Expr], made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var]) -> Expr:

@@ -79,6 +79,21 @@ func.func @rows(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %y : tensor<4x8xf32>
 }
 
+// Weights that are converted for rows to read are in their group, too.
+// CHECK-LABEL: func.func @weights
+// CHECK-NEXT: graph.group "reduce_sum_sub_cast_and3more_mul" {
+// CHECK: } {ends = ["an output of the model"]} : tensor<4x8xf32>
+// CHECK-NEXT: return
+func.func @weights(%x: tensor<4x8xf32>, %w: tensor<8xbf16>) -> tensor<4x8xf32> {
+  %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @row_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %d = graph.sub %x, %s {graph.definition = @row_sub} : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %c = graph.cast %w {graph.definition = @cast_weight, saturate = true, to = "float32"} : (tensor<8xbf16>) -> tensor<8xf32>
+  %t = graph.reduce_sum %d {axes = array<i64: 1>, graph.definition = @row_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %e = graph.sub %d, %t {graph.definition = @row_sub} : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %y = graph.mul %e, %c {graph.definition = @mul_weight} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
 // Reductions of other dimensions are groups of their own.
 // CHECK-LABEL: func.func @columns
 // CHECK-NEXT: graph.group "reduce_sum" {
@@ -249,4 +264,23 @@ func.func private @expand(%x: tensor<4xf32>, %o: tensor<8x4xf32> {te.output}) ->
     te.yield %e : f32
   } : tensor<8x4xf32>
   return %r : tensor<8x4xf32>
+}
+
+func.func private @cast_weight(%x: tensor<8xbf16>, %o: tensor<8xf32> {te.output}) -> tensor<8xf32> {
+  %y = te.compute "cast" (%i: 8) {
+    %0 = te.read %x[%i] : tensor<8xbf16>
+    %1 = arith.extf %0 : bf16 to f32
+    te.yield %1 : f32
+  } : tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+func.func private @mul_weight(%x: tensor<4x8xf32>, %w: tensor<8xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %y = te.compute "mul" (%i: 4, %j: 8) {
+    %0 = te.read %x[%i, %j] : tensor<4x8xf32>
+    %1 = te.read %w[%j] : tensor<8xf32>
+    %2 = arith.mulf %0, %1 : f32
+    te.yield %2 : f32
+  } : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
 }

@@ -109,8 +109,8 @@ def test_errors_of_what_is_asked():
     with pytest.raises(ValueError) as caught:
         compile_graph(_layer(), "cpu", ["fuse"])
     assert str(caught.value) == (
-        "expected passes (canonicalize, cse, raise-attention, fuse-quantization, fuse-operators, plan-memory) in without, "
-        "got fuse"
+        "expected passes (canonicalize, cse, raise-attention, fuse-quantization, fuse-operators, plan-memory, "
+        "form-cuda-graph) in without, got fuse"
     )
     with pytest.raises(ValueError) as caught:
         compile_graph(_layer(), "cpu").ir("ptx")
@@ -158,6 +158,28 @@ def test_a_group_that_is_wrong_is_named():
     assert str(found.wrong).startswith("softmax: WRONG, off by ") and str(found.wrong).endswith(
         f" ({__file__}:21 (graph.softmax))"
     )
+
+
+def test_a_group_that_rounds_to_sixteen_bits_within_is_compared_with_what_that_changes():
+    kinds = [(name, TensorType((4, 64), "bfloat16")) for name in "ab"]
+    with GraphBuilder("within", kinds) as b:
+        wide = [b.op("cast", b.inputs[name], to="float32", saturate=True) for name in "ab"]
+        total = b.op("cast", b.op("add", *wide), to="bfloat16", saturate=True)
+        total = b.op("cast", total, to="float32", saturate=True)
+        graph = b.finish([("y", b.op("sub", total, b.constant(100.0, "float32")))])
+    model = compile_graph(graph, "cpu")
+    (group,) = model.groups
+    inputs = [(RNG.standard_normal((4, 64)) + 50).astype(pytest.importorskip("ml_dtypes").bfloat16) for _ in range(2)]
+    found = model.verify(*inputs)
+    assert found and 1e-3 < found.checks[0].error < 0.2, found
+    right = group.functions[group.key]
+
+    def wrong(a, b, y):
+        right(a, b, y)
+        y[2, 3] += 2  # the roundings change 0.25
+
+    group.functions[group.key] = wrong
+    assert not model.verify(*inputs)
 
 
 def test_a_profile_has_each_group():

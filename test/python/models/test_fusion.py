@@ -58,8 +58,11 @@ def test_weights_of_sixteen_bits_are_converted_where_they_are_read() -> None:
     with torch.no_grad():
         model = tw.compile(module, (x,), target="cpu")
         plain = tw.compile(module, (x,), target="cpu", without=PASSES)
-        assert len(model.groups) == 16 < len(plain.groups) / 4
+        assert len(model.groups) == 14 < len(plain.groups) / 4
+        assert model.verify(x)
         assert not [group.name for group in model.groups if group.operators == ("cast",)]
+        norms = [group.operators for group in model.groups if "rsqrt" in group.operators]
+        assert len(norms) == 2 and all(each.count("reduce_sum") == 2 for each in norms)
         got = [one(x).float() for one in (model, plain)]
         exact = module.float()(x.float())
     errors = [float((one - exact).abs().max()) for one in got]
