@@ -15,6 +15,7 @@ from ..records import Journal, device_name, identify, in_order, settings_of
 from ..target import Target
 from ..te.schedule import Schedule, create_schedule
 from ..te.tensor import Operation, Tensor
+from .attention import NAME, Attention, attention_in
 from .context import Context, Rule
 from .contraction import contraction_of
 from .cpu import CPU_RULES
@@ -57,6 +58,10 @@ def auto_schedule(
 
     The result is an ordinary `Schedule`, which you can print, change and build. ``s.explain()`` says which rule chose
     what, and ``s.plan`` is the same as data. The same program and target always give the same schedule.
+
+    A softmax between two matmuls of 16-bit floats becomes one kernel on sm_90a, as attention has it, with any change of
+    the scores between. The schedule is then of a program with the same results. Its maximum, sum and values have scores
+    of their own, and the division comes last.
 
     Parameters
     ----------
@@ -111,8 +116,12 @@ def auto_schedule(
             with contextlib.suppress(ValueError):
                 return auto_schedule(outputs, target, settings=merged, rules=rules)
     s = create_schedule(outputs)  # type: ignore[arg-type]
-    program = Program(s.outputs)
     gpu = where.device
+    found = None if rules else attention_in(s.outputs, gpu)
+    asked = {values["rule"] for values in (settings or {}).values() if "rule" in values}
+    if found is not None and asked <= {NAME}:
+        return _of_attention(found, s.outputs[0], where, settings or {})
+    program = Program(s.outputs)
     context = Context(where, gpu, program, gpu.sms * gpu.threads_per_sm if gpu else 1)
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
@@ -132,6 +141,20 @@ def auto_schedule(
     with where:
         for group, (rule, _), decision in reversed(list(zip(groups, decided, plan.decisions))):
             rule.apply(context, s, group, decision)
+    s.plan = plan
+    return s
+
+
+def _of_attention(
+    found: Attention, output: Operation, target: Target, settings: Mapping[str, Mapping[str, Any]]
+) -> Schedule:
+    """The schedule of a program of equal results, in which the maximum, the sum and the values are one loop."""
+    gpu = target.device
+    others = {stage: {name: v for name, v in values.items() if name != "rule"} for stage, values in settings.items()}
+    plan = Plan(str(target), gpu.name if gpu else "", (found.decision(),)).with_(others)
+    with target:
+        s, result = found.schedule(plan.decisions[0])
+    s.instead[output] = result.op
     s.plan = plan
     return s
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,17 @@ from ..te import Expr, Tensor, compute, exp2, max, reduce_axis, select, sum, thr
 from ..te.schedule import Schedule
 from .scores import heads_of, of_head, of_page
 
-__all__ = ["KeyParts", "merged", "schedule_merge"]
+__all__ = ["KeyParts", "Written", "merged", "schedule_merge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Attention as a user's expressions have it."""
+
+    name: str
+    reads: dict[Tensor, Callable[..., Expr]]  # elements of each operand, for heads, a row and a column
+    score: Callable[[Expr, Sequence[Any]], Expr]  # of a dot product and of its place
+    heads: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +38,17 @@ class KeyParts:
     is_split: bool
     packed: int  # heads of one query that are rows of one tile; 1 where rows are queries
     pages: Tensor | None  # of each sequence, the numbers of the pages that have its keys and values
+    written: Written | None = None
 
     @classmethod
     def of(
-        cls, q: Tensor, k: Tensor, v: Tensor, columns: int, parts: int | None, pages: Tensor | None = None
-    ) -> KeyParts:
+        cls, q: Tensor, k: Tensor, v: Tensor, columns: int, parts: int | None, pages: Tensor | None = None,
+        written: Written | None = None,
+    ) -> KeyParts:  # fmt: skip
         extents: list[Any] = [*q.shape[-2:-1], *k.shape[-2:-1]]
         (queries, keys), step = extents, columns
+        if written is not None:
+            return cls([*written.heads], [*written.heads], queries, keys, False, 1, None, written)
         heads: list[Any] = heads_of(q, k, v) if pages is None else [*q.shape[:-2]]
         if pages is not None:
             step = math.lcm(columns, keys)
@@ -68,6 +82,8 @@ class KeyParts:
         self, x: Tensor, outer: Sequence[Any], row: Any, column: Any, *, of_keys: bool
     ) -> tuple[Expr, Any, Any]:
         """An element of keys and values or of queries, the index that says whether it is there, and its bound."""
+        if self.written is not None:
+            return self.written.reads[x](outer, row, column), row, x.shape[-2]
         if of_keys:
             place = self.key(outer, row)
             heads, _ = self.head(outer, 0)

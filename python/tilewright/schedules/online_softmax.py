@@ -30,7 +30,7 @@ from ..te import (
     thread_axis,
 )
 from ..te.schedule import Schedule
-from .key_parts import KeyParts, merged, schedule_merge
+from .key_parts import KeyParts, Written, merged, schedule_merge
 from .scores import Dropout, score
 
 __all__ = ["attention_of", "takes"]
@@ -111,6 +111,7 @@ def attention_of(
     sinks: Tensor | None = None,
     dropout_p: float = 0.0,
     seed: Tensor | None = None,
+    written: Written | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
 
@@ -132,20 +133,24 @@ def attention_of(
     query then stands at its last key, and `offset` counts from there. `slopes` says for each head what a score grows by
     from one key to the next. `sinks` has for each head a score without a value. It only takes its share of the weights.
     Weights are dropped with the probability `dropout_p`; a number of int32, the `seed`, says which.
+
+    With `written`, scores are those of a user's expressions. They are times `scale` if that is given.
     """
     rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], V.shape[-1]]
     dtype, (queries, width, wide) = Q.dtype, extents
     keys: Any = K.shape[-2] if pages is None else K.shape[-2] * pages.shape[1]
-    scale = float(width**-0.5) if scale is None else scale
-    places = KeyParts.of(Q, K, V, columns, parts, pages)
+    is_plain = softcap is None and slopes is None and (mask is None or mask.dtype == "bool")
+    if scale is None:
+        scale, is_plain = (float(width**-0.5), is_plain) if written is None else (1.0, False)
+    places = KeyParts.of(Q, K, V, columns, parts, pages, written)
     made = _Stages(places.heads, _whole(places.rows, rows), _whole(places.keys, columns))
     heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
     if places.is_split:
         results += _WIDTHS  # the first of these columns is the logarithm of the sum of exponentials
     shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
     # Exponentials are those of two, with one multiplication, where nothing comes between scale and softmax.
-    is_plain = softcap is None and slopes is None and (mask is None or mask.dtype == "bool") and scale > 0
+    is_plain = is_plain and scale > 0
     factor = scale * _LOG2_E if is_plain else _LOG2_E
 
     def filled(x: Tensor, extents: tuple[int, int], name: str) -> Tensor:
@@ -192,19 +197,26 @@ def attention_of(
             if lengths is not None:
                 end = lengths(head[0])
                 first = end + (offset - queries)
-            value = score(
+            value = written.score(raw(*at), at) if written is not None else score(
                 raw(*at), query_, key_, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
                 offset=first, softcap=softcap, slope=None if slopes is None else slopes(head[-1]),
             )  # fmt: skip
             return select(key_ < end, value, const(float("-inf"), "float32")) if has_end else value
 
-        is_masked = not is_plain or mask is not None or before is not None or behind is not None or has_end
+        is_masked = (
+            not is_plain
+            or written is not None
+            or mask is not None
+            or before is not None
+            or behind is not None
+            or has_end
+        )
         made.masked.append(compute(shape, element, name=f"{name}.masked") if is_masked else None)
         last = made.masked[-1]
         return raw if last is None else last
 
     # Whether each row of a query sees a key: the last that it may see is there, and no other mask.
-    sees = keys > 0 and mask is None and before is None and (behind is None or offset + behind >= 0)
+    sees = keys > 0 and written is None and mask is None and before is None and (behind is None or offset + behind >= 0)
     sees = sees and (behind is None or not places.is_split) and lengths is None
 
     def weight(S: Tensor, *at: Expr) -> Expr:
@@ -259,7 +271,7 @@ def attention_of(
     last = compute(
         (*heads, places.rows, results if places.is_split else wide),
         lambda *at: result(*at) if is_direct else stored(*at),
-        name="O.parts" if places.is_split else "O",
+        name="O.parts" if places.is_split else written.name if written is not None else "O",
     )
     O, merging = merged(last, places, queries, wide, dtype, sinks) if places.is_split else (last, [])  # noqa: E741
     s = create_schedule(O.op)

@@ -71,6 +71,13 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
             raise TypeError(f"{source}: expected a schedule, or the tensors to compute, got {output!r}")
     ops = operations([output.op for output in outputs])
     given = ArgumentList.of(args, source)
+    if schedule is not None and schedule.instead:
+        given.args = [
+            schedule.instead[arg.op].output(arg.value_index)
+            if isinstance(arg, Tensor) and arg.op in schedule.instead
+            else arg
+            for arg in given.args
+        ]
     check_arguments(ops, outputs, given, source)
     inputs = [arg.op for arg in given.args if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp)]
     ops = [op for op in inputs if op not in ops] + ops

@@ -62,7 +62,7 @@ class Schedule:
     """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one."""
 
     __slots__ = (
-        "_groups", "_inputs", "_of", "_reads", "_stages", "written", "context", "module", "names", "outputs",
+        "_groups", "_inputs", "_of", "_reads", "_stages", "written", "context", "instead", "module", "names", "outputs",
         "plan",
         "symbols",
     )  # fmt: skip
@@ -77,6 +77,8 @@ class Schedule:
 
         self.outputs = Array(outputs)
         self.plan: Plan | None = None
+        self.instead: dict[Operation, Operation] = {}
+        """Of outputs of a program that this one gives the same results as, those of this one."""
         self._groups: list[Group] = []
         self.symbols: dict[str, Var] = {}  # by which loops were split
         ops = operations(outputs)
@@ -510,6 +512,7 @@ class Schedule:
         op = of.op if isinstance(of, (Tensor, Stage)) else of
         if not isinstance(op, Operation):
             raise TypeError(f"{source}: {what}: expected a tensor or its .op, got {of!r}")
+        op = self.instead.get(op, op)
         if op in self._stages:
             return self._stages[op]
         if op in self.names:
