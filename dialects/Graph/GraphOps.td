@@ -11,9 +11,9 @@ include "dialects/Graph/GraphQuantization.td"
 def Graph_GroupOp : Graph_Op<"group", [Pure, SingleBlock, NoRegionArguments]> {
   let summary = "operators that are computed together, as one program of tensor expressions";
   let description = [{
-    What the operators read from outside is read as it is; what others read of them are the group's results. `ends` says
-    for each result why the group ends there, and `offsets` is its place in the model's arena, in bytes, -1 of a result
-    that has none.
+    The operators may read values from outside of the group. The values that others read are the group's results. `ends`
+    says for each result why the group ends there. `offsets` is the place of each result in the model's arena, in bytes.
+    A result without a place has -1.
 
     ```mlir
     %y = graph.group "matmul_relu" {

@@ -13,9 +13,9 @@ def Schedule_Dialect : Dialect {
   let summary = "Schedules: how tensor expressions are computed, on typed stage and axis handles";
   let description = [{
     A `schedule.of @f` stands beside the function `@f` and lists, in order, the primitives that are applied to its
-    stages. Stages and axes are values: a primitive takes handles and returns the handles of what it made, so that
-    an axis that was split or fused can not be used again, and every primitive can be checked where it stands.
-    A schedule never changes what is computed.
+    stages. Stages and axes are values: a primitive takes handles and returns the handles of what it made. An axis that
+    was split or fused can therefore not be used again, and every primitive can be checked where it stands. A schedule
+    never changes what is computed.
   }];
   let usePropertiesForAttributes = 1;
   let useDefaultTypePrinterParser = 1;
@@ -120,14 +120,16 @@ def Schedule_MatrixInstruction : I32EnumAttr<"MatrixInstruction", "an instructio
 def Schedule_InstructionAttr : Schedule_Attr<"Instruction", "instruction"> {
   let summary = "the instruction that multiplies a tile of matrices in place of a nest of loops";
   let description = [{
-    The shape is that of the loops: m rows and n columns of the accumulator, and k. `mma_sync` is done by the 32 lanes of a warp,
-    `wgmma` by the 128 threads of a warpgroup, of which one instruction may go a part of the way along k. With `promote` the
-    tensor cores accumulate so many iterations of the pipelined loop alone, and other instructions add up these.
+    The shape is that of the loops: m rows and n columns of the accumulator, and k. The 32 lanes of a warp execute
+    `mma_sync`. The 128 threads of a warpgroup execute `wgmma`, and one instruction may go a part of the way along k.
+    With `promote`, the tensor cores accumulate only so many iterations of the pipelined loop. Other instructions add up
+    these sums.
 
-    `apply-schedule` has proven the nest when it applied `schedule.tensorize`. It leaves the proof on the nest, and passes that
-    make the instruction read it: each loop has `schedule.matrix_axis`, and each access to a buffer `schedule.operand`. The
-    verifier holds the nest to that: one statement that adds A times B to the accumulator, with A indexed by m and k, B by n
-    and k, and the accumulator by m and n. An intrinsic's loops have no such attributes before they are applied.
+    `apply-schedule` proves the nest when it applies `schedule.tensorize`. It leaves the proof on the nest, and passes
+    that make the instruction read it. Each loop has `schedule.matrix_axis`, and each access to a buffer
+    `schedule.operand`. The verifier checks the nest against them. The nest has one statement, which adds A times B to
+    the accumulator. A is indexed by m and k, B by n and k, and the accumulator by m and n. An intrinsic's loops have no
+    such attributes before they are applied.
 
     ```mlir
     #schedule.instruction<mma_sync, 16x8x16>
@@ -171,8 +173,8 @@ def Schedule_PipelineAttr : Schedule_Attr<"Pipeline", "pipeline"> {
 def Schedule_SpecializeAttr : Schedule_Attr<"Specialize", "specialize"> {
   let summary = "some warps fill the buffers of a pipelined loop, the others compute";
   let description = [{
-    The registers of a thread of the producer warps and of one of the consumer warpgroups, and how many sets of consumers
-    take the tiles of a persistent block in turn.
+    The registers of a thread of the producer warps, the registers of a thread of a consumer warpgroup, and the number
+    of sets of consumers. The sets take the tiles of a persistent block in turn.
 
     ```mlir
     #schedule.specialize<producer = 40, consumer = 232>
@@ -203,8 +205,9 @@ def Schedule_PersistentAttr : Schedule_Attr<"Persistent", "persistent"> {
 def Schedule_CopyAttr : Schedule_Attr<"Copy", "copy"> {
   let summary = "a hardware engine copies the tile that a store is of";
   let description = [{
-    The swizzle's span in bytes of the buffer in shared memory, 0 for none, and the columns that the buffer has at once, where a
-    result goes by way of a smaller one. A result that is `deferred` is stored behind the next tile's first matmuls.
+    `swizzle` is the swizzle's span in bytes of the buffer in shared memory; 0 is none. `columns` is the number of
+    columns that the buffer has at once, where a result is stored through a smaller buffer. A result that is `deferred`
+    is stored behind the next tile's first matmuls.
 
     ```mlir
     #schedule.copy<by = tma, swizzle = 128>

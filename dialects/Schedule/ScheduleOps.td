@@ -127,9 +127,9 @@ def Schedule_ReorderOp : Schedule_Primitive<"reorder"> {
 def Schedule_BindOp : Schedule_Primitive<"bind", [Schedule_AxisAnnotation]> {
   let summary = "a loop becomes a block or thread index, or a virtual thread";
   let description = [{
-    The iterations of a loop bound to `vthread` are run by one thread side by side: each op of the loop's body for all of
-    them before the next op. What is shared among threads is shared among virtual threads too. A reduction axis may be
-    bound to a thread index: each thread then reduces its part, and the parts are combined across the threads.
+    One thread runs the iterations of a loop bound to `vthread` side by side. It executes each op of the body for all
+    iterations before the next op. What is shared among threads is shared among virtual threads too. A reduction axis
+    may be bound to a thread index: each thread then reduces its part, and the parts are combined across the threads.
   }];
   let arguments = (ins Schedule_AxisType:$axis, Schedule_ThreadTagAttr:$thread, OptionalAttr<I64Attr>:$extent);
   let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? attr-dict";
@@ -175,9 +175,9 @@ def Schedule_CacheReadOp : Schedule_Primitive<"cache_read", [NamesResults]> {
 def Schedule_CacheWriteOp : Schedule_Primitive<"cache_write", [Schedule_ReplacesAxes, NamesResults]> {
   let summary = "a stage computes into another memory and is then copied to its tensor";
   let description = [{
-    The new stage, named `name`, takes over the computation with its reduction; the old one keeps its spatial axes
-    and copies. Stands before the old stage's loops are used for more than to split, fuse and reorder its spatial axes: the
-    loops that these make are then the axes of the new stage, whose tensor lies in their order.
+    The new stage, named `name`, takes over the computation with its reduction. The old stage keeps its spatial axes and
+    copies. Before this primitive, the old stage's loops may only be split, fused and reordered, and only the spatial
+    ones. The resulting loops are the axes of the new stage, and its tensor is laid out in their order.
   }];
   let arguments = (ins Schedule_StageType:$of, Schedule_ScopeAttr:$scope, StrAttr:$name);
   let results = (outs Schedule_StageType:$stage);
@@ -218,8 +218,8 @@ def Schedule_LaunchBoundsOp : Schedule_Primitive<"launch_bounds", [Schedule_GPUO
 def Schedule_StorageAlignOp : Schedule_Primitive<"storage_align"> {
   let summary = "pads a buffer so that neighbours along an axis lie a chosen distance apart";
   let description = [{
-    The distance between neighbours along `axis`, in elements, becomes `offset` more than a multiple of `factor`:
-    rows of 32 floats that are 33 apart lie in different banks of shared memory.
+    The distance between neighbours along `axis`, in elements, becomes `offset` more than a multiple of `factor`. Rows
+    of 32 floats that are 33 apart, for example, lie in different banks of shared memory.
   }];
   let arguments = (ins Schedule_StageType:$stage, Schedule_AxisType:$axis, I64Attr:$factor, I64Attr:$offset);
   let assemblyFormat = "$stage `,` $axis `by` $factor `offset` $offset attr-dict";
@@ -228,9 +228,9 @@ def Schedule_StorageAlignOp : Schedule_Primitive<"storage_align"> {
 def Schedule_SoftwarePipelineOp : Schedule_Primitive<"software_pipeline"> {
   let summary = "the stages attached to a loop are computed some iterations before they are needed";
   let description = [{
-    Each shared buffer that is filled in the loop gets `depth` places, which iterations take in turn: while one iteration
-    computes, those of the next `depth - 1` are on their way. With `async`, they are copied by `cp.async`, past the
-    registers; without, each thread holds what it fetched in registers until its place is free.
+    Each shared buffer that is filled in the loop gets `depth` places, which iterations take in turn. While one
+    iteration computes, the copies for the next `depth - 1` iterations are under way. With `async`, `cp.async` copies
+    past the registers. Without it, each thread holds what it fetched in registers until its place is free.
   }];
   let arguments = (ins Schedule_AxisType:$axis, I64Attr:$depth, UnitAttr:$async);
   let assemblyFormat = "$axis `depth` $depth (`async` $async^)? attr-dict";
@@ -283,8 +283,8 @@ def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [Schedule_ReplacesAxes, N
   let summary = "a reduction is split into one that keeps an axis and one over that axis";
   let description = [{
     The new stage, named `name`, reduces over all the reduction axes but `axis`, which becomes its spatial axis at
-    `factor_axis`; the old stage reduces over that axis alone. `axis` is a reduction axis of the stage or a loop that was
-    split from one. It stands before the stage's loops are used in any other way.
+    `factor_axis`. The old stage reduces over that axis alone. `axis` is a reduction axis of the stage or a loop that
+    was split from one. It stands before the stage's loops are used in any other way.
   }];
   let arguments = (ins Schedule_StageType:$of, Schedule_AxisType:$axis, I64Attr:$factor_axis, StrAttr:$name);
   let results = (outs Schedule_StageType:$stage);
@@ -294,11 +294,11 @@ def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [Schedule_ReplacesAxes, N
 def Schedule_RollingUpdateOp : Schedule_Primitive<"rolling_update"> {
   let summary = "a reduction that reads another one's result is reduced together with it";
   let description = [{
-    The stage of `axis`, a reduction axis, reduces elements that read the result x of `of`, another reduction over as many
-    elements. Both become one reduction of pairs: of what is reduced so far with the x that it was computed by. Where two pairs are combined, each
-    is repaired to the x of both. The repair is found in the element: a sum of `c * exp(a(x))` is multiplied with
-    `exp(a(x') - a(x))`, and to a maximum or minimum of `c + a(x)` is added `a(x') - a(x)`. Anything else is refused. Stages
-    between that are inlined are inlined into it before.
+    The stage of `axis`, a reduction axis, reduces elements that read the result x of `of`. `of` is another reduction
+    over as many elements. Both become one reduction of pairs: the sum (or maximum) so far, and the x with which it was
+    computed. Where two pairs are combined, each is repaired to the x of both. The repair is found in the element. A sum
+    of `c * exp(a(x))` is multiplied by `exp(a(x') - a(x))`. To a maximum or minimum of `c + a(x)`, `a(x') - a(x)` is
+    added. Anything else is refused. Inlined stages between both are inlined before.
 
     ```mlir
     %L = te.compute "L" (%i: 64) sum (%k: 128) {   // exp(S[i, k] - M[i])
@@ -330,11 +330,11 @@ def Schedule_RollingUpdateOp : Schedule_Primitive<"rolling_update"> {
 def Schedule_TensorizeOp : Schedule_Primitive<"tensorize", [Schedule_AxisAnnotation, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "the loops from one on become an intrinsic, which computes the same on a tile";
   let description = [{
-    The region holds functions. `@describe` says on tensors, in one `te.compute`, what the intrinsic computes; what the loops
-    compute of the stage must be that. The others do it, on memrefs for the inputs and then for the results: `@body` the
-    whole, and for a reduction of which a part of the axes is in the tile, `@reset` sets the results to the identity and
-    `@update` adds to them. They access their arguments element by element; the elements are those of the buffers of the
-    tile, in whatever memory they are.
+    The region holds functions. `@describe` says on tensors, in one `te.compute`, what the intrinsic computes. The loops
+    of the stage must compute the same. The other functions do it on memrefs, for the inputs and then for the results.
+    `@body` computes the whole. Where only a part of the reduction axes is in the tile, `@reset` sets the results to the
+    identity, and `@update` adds to them. The functions access their arguments element by element. The elements are
+    those of the tile's buffers, in whatever memory they are.
 
     ```mlir
     schedule.tensorize %i_inner by "add4" {
@@ -376,10 +376,10 @@ def Schedule_SwizzleOp : Schedule_Primitive<"swizzle"> {
 def Schedule_CopyByOp : Schedule_Primitive<"copy_by", [Schedule_GPUOnly]> {
   let summary = "a hardware engine copies a stage's elements, a tile at a time";
   let description = [{
-    The stage is a copy: of a part of a tensor in global memory to shared memory, zero where that ends, or of shared memory
-    to an output. Whichever of the two is shared has rows of whole spans of `swizzle` bytes, whose chunks of 16 bytes are
-    exchanged as the engine does it. With `columns` the tile goes by way of a buffer of so many columns. An output that is
-    `deferred` is held in registers until the next tile's first products are under way.
+    The stage is a copy from global memory to shared memory, or from shared memory to an output. It copies a part of a
+    tensor; elements beyond the tensor's end are zero. The shared buffer's rows are whole spans of `swizzle` bytes,
+    whose chunks of 16 bytes are permuted as TMA does it. With `columns`, the tile is stored through a buffer of so many
+    columns. An output that is `deferred` is held in registers until the next tile's first matmuls are under way.
 
     ```mlir
     schedule.copy_by <tma> %A_shared swizzle 128
@@ -422,9 +422,10 @@ def Schedule_ClusterOp : Schedule_Primitive<"cluster", [Schedule_GPUOnly]> {
 def Schedule_PersistentOp : Schedule_Primitive<"persistent", [Schedule_GPUOnly]> {
   let summary = "as many blocks as run at once go through the tiles that a block each would compute";
   let description = [{
-    In rows: along x, then y, then z. Grouped: down `group` tiles of y, then to the next x, and then to the next group.
-    On Hilbert's curve: through squares of `group` by `group` tiles of x and y, one beside the other, and then the other way
-    through those below; what is left over at the ends of x and y as in groups.
+    `row`: along x, then y, then z. `grouped`: down `group` tiles of y, then to the next x, and then to the next group.
+    `hilbert`: on Hilbert's curve through squares of `group` by `group` tiles of x and y. The squares are visited side
+    by side, and those below them in the opposite direction. The tiles left over at the ends of x and y are visited as
+    in groups.
 
     ```mlir
     schedule.persistent %C on 132 <grouped> by 8
@@ -433,12 +434,12 @@ def Schedule_PersistentOp : Schedule_Primitive<"persistent", [Schedule_GPUOnly]>
     schedule.persistent %C on 132 <grouped> by 8 serpentine_k
     ```
 
-    With `stream_k` each block computes whole tiles as long as there are some for all; the iterations of the reductions of
-    the last are shared out equally. Of a tile that several have a part of, the last of them that is done adds up the parts,
-    always in the same order.
+    With `stream_k`, each block computes whole tiles as long as there is one for each block. The reduction iterations of
+    the last tiles are distributed equally. If several blocks have parts of a tile, the block that finishes last adds up
+    the parts, always in the same order.
 
-    With `narrower` the last rows of tiles get one tile more each, as many rows as there are blocks without a tile in the
-    last turn. Some of the tiles of such a row have so many columns less than the others; they come last.
+    With `narrower`, the last rows of tiles get one tile more each. There are as many such rows as blocks without a tile
+    in the last wave. In such a row, some of the tiles have so many columns less than the others; they come last.
 
     With `serpentine_k` blocks go through the reduction of every second tile from its end.
   }];
@@ -483,9 +484,9 @@ def Schedule_EnvThreadsOp : Schedule_Primitive<"env_threads", [Schedule_GPUOnly]
 def Schedule_PadEinsumOp : Schedule_Primitive<"pad_einsum", [Schedule_ReplacesAxes, NamesResults]> {
   let summary = "the extents of a sum of products grow to multiples, the tensors that it reads with zeros";
   let description = [{
-    `padding` has a number for each axis, spatial axes first. A new stage for each tensor read, which is zero beyond its end,
-    and one for the sum over the longer axes, from which the old stage copies its elements. `names` are those of the new
-    stages, in that order.
+    `padding` has a number for each axis, spatial axes first. Each tensor that is read gets a new stage, which is zero
+    beyond the tensor's end. Another new stage has the sum over the longer axes, and the old stage copies its elements
+    from there. `names` are the names of the new stages, in that order.
 
     ```mlir
     %A_pad, %B_pad, %C_pad = schedule.pad_einsum %C by [16, 16, 8] as ["A.pad", "B.pad", "C.pad"] : !schedule.stage, !schedule.stage, !schedule.stage

@@ -16,10 +16,10 @@ def TE_Dialect : Dialect {
   let cppNamespace = "::tilewright::te";
   let summary = "Tensor expressions: what is computed, never how";
   let description = [{
-    A function of tensor expressions takes every tensor of the program as an argument, in the order in which the
-    user passes them, the outputs too (marked `te.output`), and returns the outputs. Each `te.compute` defines one
-    or more tensors element by element. The dialect says nothing of loops, memory or threads: that is the
-    `schedule` dialect's.
+    A function of tensor expressions takes every tensor of the program as an argument, in the order in which the user
+    passes them. Outputs are arguments too, marked `te.output`, and the function returns them. Each `te.compute` defines
+    one or more tensors element by element. The dialect says nothing of loops, memory or threads: that is the `schedule`
+    dialect's.
   }];
   let usePropertiesForAttributes = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -45,10 +45,10 @@ def TE_ComputeOp : TE_Op<"compute", [
   let summary = "tensors defined element by element";
   let description = [{
     `te.compute` gives the value of each element of its results as a function of named axes. The spatial axes, in
-    parentheses, span the results, each from 0 to its extent. The axes of a reduction follow the name of its
-    combiner: `sum`, `prod`, `min`, `max`, or `reduce` for a combiner given as a region on two tuples of elements
-    with its identity. An extent is a number or an `index` value. Inside, `te.read` reads other tensors; a read
-    that must not happen everywhere stands in an `scf.if`.
+    parentheses, span the results, each from 0 to its extent. The axes of a reduction follow the name of its combiner:
+    `sum`, `prod`, `min`, `max` or `reduce`. `reduce` has a region that combines two tuples of elements, and its
+    identity. An extent is a number or an `index` value. Inside, `te.read` reads other tensors. A read that must not
+    happen everywhere stands in an `scf.if`.
 
     ```mlir
     %C = te.compute "C" (%i: 1024, %j: 1024) sum (%k: 512) {
@@ -76,8 +76,8 @@ def TE_ComputeOp : TE_Op<"compute", [
 
     Axes are named by their block arguments; where a name was taken, `as "name"` follows it.
 
-    With `scan` the elements come in the order of the first axis, and `te.previous` has those that came before at the
-    same place of the other axes: a recurrence, here the cumulative sum of each column.
+    With `scan`, the elements are computed in the order of the first axis. `te.previous` has earlier elements at the
+    same place of the other axes. This makes a recurrence, here the cumulative sum of each column.
 
     ```mlir
     %S = te.compute "S" scan (%t: 128, %i: 64) {
@@ -129,8 +129,8 @@ def TE_ReadOp : TE_Op<"read", [Pure]> {
     %x = te.read %X[%n, %y * 2 + %ry - 1, %at] : tensor<1x15x15xf32>
     ```
 
-    Outside an `scf.if` the read happens at every point of the axes, so an index that provably leaves the tensor
-    at some point is an error.
+    Outside an `scf.if`, the read happens at every point of the axes. An index that provably leaves the tensor at some
+    point is therefore an error.
   }];
   let arguments = (ins AnyRankedTensor:$tensor, Variadic<Index>:$indices, AffineMapAttr:$map);
   let results = (outs AnyType:$element);
@@ -141,8 +141,8 @@ def TE_ReadOp : TE_Op<"read", [Pure]> {
 def TE_PreviousOp : TE_Op<"previous", []> {
   let summary = "an element of the scan itself, some steps earlier";
   let description = [{
-    In a `te.compute` with `scan`: the element of result number `of` that was computed `lag` steps of the first
-    axis earlier, at the same place of the other axes. It stands where that step exists, in an `scf.if` as a rule.
+    In a `te.compute` with `scan`: the element of result number `of` that was computed `lag` steps of the first axis
+    earlier. Its place along the other axes is the same. It stands where that step exists, in an `scf.if` as a rule.
 
     ```mlir
     %before = te.previous 0 by 1 : f32
@@ -158,9 +158,9 @@ def TE_StateOp : TE_Op<"state", [
     MemoryEffects<[MemAlloc]>, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "what the steps of a scan hand on, as a tensor that other stages read";
   let description = [{
-    The state of the `te.compute` with `scan` that is called `of`: the tensor that this computes, of which a stage in the
-    scan's steps reads the rows of earlier steps, at any place of the other axes. Such a stage is computed once a step:
-    its first axis is the scan's, maybe some steps behind.
+    The state of the `te.compute` with `scan` that is called `of`, which is the tensor that it computes. A stage in the
+    scan's steps reads the rows of earlier steps from it, at any place of the other axes. Such a stage is computed once
+    a step: its first axis is the scan's, maybe some steps behind.
 
     ```mlir
     %S = te.state "S" of "scan" : tensor<9x64xf32>
@@ -197,10 +197,10 @@ def TE_ExternOp : TE_Op<"extern", [
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
   let summary = "tensors that statements compute";
   let description = [{
-    `te.extern` gives its results by statements instead of by elements: loops, choices, loads and stores of single elements on
-    the buffers of the tensors that it reads and of those that it computes, and buffers of its own, which live no longer
-    than the block that they are allocated in. The results have the shapes of `outs`, whose elements are not read before they
-    are stored. What it reads stays as it is.
+    `te.extern` gives its results by statements instead of by elements: loops, choices, loads and stores of single
+    elements. They access the buffers of the tensors that it reads and of the tensors that it computes. They may also
+    allocate buffers, which live until the end of the block that allocates them. The results have the shapes of `outs`,
+    whose elements are not read before they are stored. The tensors that it reads stay as they are.
 
     ```mlir
     %init = tensor.empty() : tensor<64xf32>
@@ -213,9 +213,9 @@ def TE_ExternOp : TE_Op<"extern", [
     }
     ```
 
-    A loop with `schedule.bind` is no loop but a thread axis: what is in it is run by all threads at once, which exchange
-    values by `#gpu.address_space<workgroup>` memory and never miss what was stored before (barriers are the compiler's).
-    Such loops stand in no others, each index once. On the CPU there are none.
+    A loop with `schedule.bind` is a thread axis: all threads run its body at once. They exchange values through
+    `#gpu.address_space<workgroup>` memory and always see what was stored before; the compiler inserts the barriers.
+    Such loops are not nested in other loops, and each thread index is bound once. On the CPU there are none.
   }];
   let arguments = (ins StrAttr:$name, Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);

@@ -65,7 +65,7 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
 def Tile_RingOp : Tile_Op<"ring", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "a ring of buffers in shared memory, with its barriers";
   let description = [{
-    `consumers` is how many times a slot is released by this block for each time that it is filled: once by each warpgroup
+    `consumers` is how many times this block releases a slot for each time that it is filled: once by each warpgroup
     that uses it. It stands at the top of the kernel. `plan-tile-memory` gives the slots and the barriers their places.
 
     ```mlir
@@ -172,10 +172,10 @@ def Tile_InitOp : Tile_RingUse<"init", [Tile_Effects]> {
 def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]> {
   let summary = "copies a tile from global memory to a slot's buffer, in bulk";
   let description = [{
-    The coordinates are those of the tile's first element in the tensor, outermost dimension first; what lies outside of
-    the tensor is filled with zeros. One instruction copies one box of the map, and as many as it takes are issued, side by
-    side along the last two dimensions; all of a box's dimensions but the last are rows. By one thread, in `tile.elect`,
-    between `tile.acquire` and `tile.commit`.
+    The coordinates are those of the tile's first element in the tensor, outermost dimension first. What lies outside of
+    the tensor is filled with zeros. One instruction copies one box of the map. As many instructions as needed are
+    issued, side by side along the last two dimensions. All of a box's dimensions but the last are rows. By one thread,
+    in `tile.elect`, between `tile.acquire` and `tile.commit`.
 
     `multicast x` copies to the same place of all blocks in the cluster's row of blocks along x, and their slots count the
     bytes too. Each of these blocks is to copy its part of the buffer.
@@ -238,8 +238,9 @@ def Tile_EncodeOp : Tile_Op<"encode", [Pure, DeclareOpInterfaceMethods<OpAsmOpIn
   let description = [{
     The tensor's strides but the last must be multiples of 16 bytes.
 
-    The map may have dimensions of its own: `as` their extents, in another order or with elements that belong to several
-    places, with `strides` in elements of the tensor. A box then takes every element along a dimension, or one in `steps`.
+    The map may have dimensions of its own. `as` has their extents, in another order or with elements that belong to
+    several places. `strides` are in elements of the tensor. A box then takes every element along a dimension, or one in
+    `steps`.
 
     ```mlir
     %map = tile.encode %A : memref<?x4096xbf16> -> !tile.tensor_map<128x64xbf16, swizzle = 128>
@@ -272,11 +273,11 @@ def Tile_EncodeOp : Tile_Op<"encode", [Pure, DeclareOpInterfaceMethods<OpAsmOpIn
 def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "a warpgroup begins to multiply two tiles, and adds the matrix product to an accumulator";
   let description = [{
-    By all threads of a warpgroup. `a` has 64 rows and `b` as many as the accumulator has columns; the columns of both are
-    summed over (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed over as its rows.
-    Without `into` the accumulator begins at zero. One instruction for each 32 bytes of the dimension that is summed over.
-    With `columns` only so many of the accumulator's are computed, of as many of b's; the rest of it stays as it is.
-    `a` may be a fragment of 16-bit elements, in registers.
+    By all threads of a warpgroup. `a` has 64 rows, and `b` has as many rows as the accumulator has columns. The sum is
+    over the columns of both (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed
+    over as its rows. Without `into`, the accumulator begins at zero. There is one instruction for each 32 bytes of the
+    dimension that is summed over. With `columns`, only so many columns of the accumulator are computed, from as many of
+    b's; the others stay as they are. `a` may be a fragment of 16-bit elements, in registers.
 
     ```mlir
     %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
@@ -491,9 +492,9 @@ def Tile_RestoreFragmentOp : Tile_Op<"restore_fragment", [Tile_WarpgroupCollecti
 def Tile_ArriveOp : Tile_Op<"arrive", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "a warpgroup says that its part is done, and learns whether it is the last of so many";
   let description = [{
-    By all threads of a warpgroup, of any block of the grid. What they wrote to global memory is there for the last, which
-    may read it. Nobody waits. An element of `counters` may hold anything before the first arrives (but for one value of 64
-    bits that nothing else has), and nothing that counts after the last.
+    By all threads of a warpgroup, of any block of the grid. The last to arrive may read what the others wrote to global
+    memory. Nobody waits. Before the first arrives, an element of `counters` may hold anything but for one 64-bit value
+    that nothing else has. After the last, its value does not matter.
 
     With `if_last` a warpgroup that is not the last has not arrived: it has its part still.
 
@@ -592,8 +593,9 @@ def Tile_RoleOp : Tile_Op<"role", [NoTerminator, SingleBlock, HasParent<"RolesOp
     The region's argument is the number of the warpgroup within the role. With `registers` each thread may have so many
     from here on; the hardware moves them between warpgroups, so all roles have whole warpgroups then.
 
-    With `turns` the role's warpgroups are so many sets, the first warpgroups the first, each of which does whole tiles in
-    turn (`tile.take_turn`): a slot of a ring is used by one of them. Without, turns are within what all of them do.
+    With `turns`, the role's warpgroups are so many sets, and the first warpgroups are the first set. Each set computes
+    whole tiles in turn (`tile.take_turn`): one set uses a slot of a ring. Without it, turns are within what all of them
+    do.
 
     ```mlir
     tile.role "consumer" warps 8 registers 232 {

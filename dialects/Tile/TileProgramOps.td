@@ -22,10 +22,11 @@ def Tile_KernelOp : Tile_ProgramOp<"kernel", [NoTerminator, SingleBlock]> {
     warpgroup of the block that computes the tile. All `warpgroups` do what the region says: `tile.load` and `tile.store`
     name what all of them, or each of them, bring. With `cluster` so many neighbouring blocks share what they load alike.
 
-    With `registers` there is a producer warpgroup beside the consumer warpgroups that the region speaks of, with so many
-    registers a thread, and so many for a thread of a consumer warpgroup. With `pingpong` there are so many sets of
-    consumer warpgroups, which take the block's tiles alternately. With `order` fewer blocks than tiles stay and go
-    through all tiles. `axes` names the loops of the schedule that the grid comes from, for messages.
+    With `registers`, there is a producer warpgroup beside the consumer warpgroups of the region. The two numbers are
+    the registers of a producer thread and of a consumer thread. With `pingpong`, there are so many sets of consumer
+    warpgroups, which take the block's tiles alternately. With `order`, the kernel is launched with fewer blocks than
+    tiles, and each block goes through several tiles. `axes` names the loops of the schedule that the grid comes from,
+    for messages.
 
     ```mlir
     tile.kernel (%c32, %c16, %c1) cluster [2, 1, 1] warpgroups 2 registers [40, 232]
@@ -56,10 +57,10 @@ def Tile_KernelOp : Tile_ProgramOp<"kernel", [NoTerminator, SingleBlock]> {
 def Tile_LoadOp : Tile_ProgramOp<"load", [Tile_BeforeBarriers, MemoryEffects<[MemRead]>]> {
   let summary = "a tile of a tensor in global memory, in shared memory";
   let description = [{
-    All of the block's warpgroups have the same. The coordinates are those of the tile's first element in the tensor,
-    outermost dimension first, and the `box` says how many elements the tile takes along each; all dimensions but the last
-    are rows. What lies outside of the tensor is zero. A box may have dimensions of its own, as in `tile.encode`. With
-    `multicast x` all blocks of a cluster's row along x load the same.
+    All of the block's warpgroups have the same tile. The coordinates are those of the tile's first element in the
+    tensor, outermost dimension first. The `box` says how many elements the tile takes along each dimension; all
+    dimensions but the last are rows. What lies outside of the tensor is zero. A box may have dimensions of its own, as
+    in `tile.encode`. With `multicast x`, all blocks of a cluster's row along x load the same tile.
 
     Along a `gathered` dimension the box's elements lie anywhere: each has a coordinate of its own, which is to be in the
     tensor. These coordinates stand behind one another, in place of the dimension's one. All other dimensions before a
@@ -98,8 +99,9 @@ def Tile_StoreOp : Tile_ProgramOp<"store", [Tile_BeforeBarriers, AttrSizedOperan
     With `parts [first, count]` only so many parts of the fragment are stored, of which each has the columns that are stored
     at once.
 
-    Of tiles of several widths, `width` is the number of this tile's. `narrow` has, for each width, the widest first, that
-    width, how many such tiles are in a row of tiles, and where the first of these begins.
+    Where tiles have several widths, `width` is the number of this tile's width. `narrow` lists the widths, the widest
+    first. For each it has the width, the number of such tiles in a row of tiles, and the place where the first of them
+    begins.
 
     ```mlir
     tile.store %sum to %C[%i, %j] box [64, 256] columns 128 swizzle 128 : !tile.fragment<64x256xf32>, memref<4096x4096xbf16>
@@ -145,8 +147,8 @@ def Tile_FillOp : Tile_ProgramOp<"fill", [Pure]> {
 def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Tile_BeforeBarriers, Pure, AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "multiplies two tiles and adds the matrix product to a fragment";
   let description = [{
-    Operands are those of `tile.wgmma`, the first in shared memory or a fragment. With `promoted` the tensor cores add up so many iterations of the loop around it
-    alone, whose sums are then added to the others by the warpgroup's threads.
+    Operands are those of `tile.wgmma`, the first in shared memory or a fragment. With `promoted`, the tensor cores add
+    up only so many iterations of the loop around it. The warpgroup's threads add these sums to the others.
 
     Of tiles of several widths only so many columns are computed as `widths` has at the place `width`; the others keep what
     they are.

@@ -53,10 +53,11 @@ class Tile_Type<string name, string mnemonicText> : TypeDef<Tile_Dialect, name> 
 def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
   let summary = "a tile in shared memory";
   let description = [{
-    Rows and columns of elements. Without a swizzle the rows stand one after the other. With one, the tile is cut into
-    panels as wide as the swizzle's span of 32, 64 or 128 bytes, one panel after the other; of each row of a panel the
-    chunks of 16 bytes are permuted as the hardware does it: the chunk's number is combined by exclusive or with the
-    lowest bits of the number of the row (128), of half of it (64) or of a quarter of it (32).
+    Rows and columns of elements. Without a swizzle, the rows stand one after the other. With a swizzle, the tile is cut
+    into panels, which stand one after the other. A panel is as wide as the swizzle's span of 32, 64 or 128 bytes. In
+    each row of a panel, the chunks of 16 bytes are permuted as the hardware does it. A chunk's number is combined by
+    exclusive or with the lowest bits of the row's number. For a span of 64 bytes these are bits of half of that number,
+    and for 32 bytes of a quarter.
 
     A part of a buffer has the panels of the whole: `panel_rows` says how many rows those have where it is more.
 
@@ -152,8 +153,8 @@ def Tile_AccumulatorType : Tile_RegisterTile<"Accumulator", "accumulator"> {
 def Tile_FragmentType : Tile_RegisterTile<"Fragment", "fragment"> {
   let summary = "a tile in the registers of a warpgroup";
   let description = [{
-    Warp w holds the rows 16 w to 16 w + 15; its lane l holds, of the columns 8 j to 8 j + 7, those at 2 (l mod 4) and the
-    next, of the rows l / 4 and l / 4 + 8.
+    Warp w holds the rows 16 w to 16 w + 15. Its lane l holds rows l / 4 and l / 4 + 8 of them. Of the columns 8 j to 8
+    j + 7, it holds column 2 (l mod 4) and the next.
 
     A fragment of one column has one element a row, which all four lanes of the row hold.
 
@@ -194,11 +195,11 @@ def Tile_OrderAttr : AttrDef<Tile_Dialect, "Order"> {
   let mnemonic = "order";
   let summary = "how blocks that stay go through the tiles of a grid";
   let description = [{
-    Up to so many `blocks` go through all tiles: row by row, by groups of `group` rows of tiles, or in such groups on
-    Hilbert's curve. A `linear` grid has its tiles along x alone, in the order in which blocks go through them, and all blocks
-    of a cluster have the same number. With `stream_k` they share the reductions of the last tiles. With `narrower` there are more tiles, some
-    of them narrower by so many columns, so that none is without a tile in the last wave. With `serpentine_k` every second
-    tile's reduction begins at its end.
+    Up to `blocks` blocks go through all tiles: row by row, by groups of `group` rows of tiles, or in such groups on
+    Hilbert's curve. A `linear` grid has its tiles along x alone, in the order in which blocks go through them. All
+    blocks of a cluster then have the same number. With `stream_k`, blocks share the reductions of the last tiles. With
+    `narrower`, some tiles are narrower by so many columns. There are then more tiles, so that each block has one in the
+    last wave. With `serpentine_k`, every second tile's reduction begins at its end.
 
     ```mlir
     #tile.order<blocks = 132, raster = grouped, group = 8>

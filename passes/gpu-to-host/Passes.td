@@ -8,9 +8,9 @@ include "mlir/Pass/PassBase.td"
 def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {
   let summary = "The host function of the gpu stage becomes a function of the host ABI";
   let description = [{
-    Each function that launches kernels becomes an `llvm.func` of the host ABI (docs/stages.md): the arguments' pointers
-    and extents are loaded from two arrays, views of the workspace become pointers into it, and each `gpu.launch_func`
-    becomes a call of the launcher with the kernel's number, the launch configuration and the parameters of the kernel
+    Each function that launches kernels becomes an `llvm.func` of the host ABI (docs/stages.md). It loads the arguments'
+    pointers and extents from two arrays. Views of the workspace become pointers into it. Each `gpu.launch_func` becomes
+    a call of the launcher. It passes the kernel's number, the launch configuration and the parameters of the kernel
     ABI. The first launch that returns non-zero ends the call; a launch whose grid is empty is left out. A second
     function gives the workspace's size. The `gpu.module` goes. Structured control flow must have been lowered before;
     `arith` and `cf` remain.

@@ -8,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 def CheckKernelOps : Pass<"check-kernel-ops", "mlir::gpu::GPUModuleOp"> {
   let summary = "Refuse ops and types that have no lowering for a GPU";
   let description = [{
-    What LLVM's back end aborts on, what upstream's conversion asserts on, and what would become a call of libdevice is
-    refused here, at the user's line. The module is not changed.
+    Refuses ops at the user's line. It refuses those on which LLVM's back end aborts or upstream's conversion asserts,
+    and those that would become a call of libdevice. The module is not changed.
 
     ```mlir
     %y = math.exp2 %x : f64  // error: math.exp2 on 'f64' has no lowering for target cuda
@@ -20,9 +20,10 @@ def CheckKernelOps : Pass<"check-kernel-ops", "mlir::gpu::GPUModuleOp"> {
 def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncOp"> {
   let summary = "Loops marked to be unrolled are left to LLVM to be written out";
   let description = [{
-    A loop of constant extent whose variable picks an element of a thread's own buffer is written out too, marked or not,
-    up to a limit on the code it makes: registers have no addresses, so only then does the buffer stay in them. A loop over
-    steps of products stays one where threads hold the result of the tile before (`unroll = <disable = true>`).
+    If a loop's variable picks an element of a thread's own buffer, and its extent is constant, the loop is unrolled
+    too, marked or not. Registers have no addresses, so only then does the buffer stay in them. A limit holds for the
+    code that this makes. A loop over steps of matmuls stays a loop where threads hold the result of the tile before
+    (`unroll = <disable = true>`).
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 {
@@ -42,8 +43,8 @@ def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncO
 def SplitSharedAddresses : Pass<"split-shared-addresses", "mlir::gpu::GPUFuncOp"> {
   let summary = "Addresses in shared memory become a base, and what is constant once loops are written out";
   let description = [{
-    An instruction holds a constant distance itself, so all accesses of a fragment then need one register for their
-    addresses, and the alignment of one tells that of the others.
+    An instruction holds a constant distance itself. All accesses of a fragment then need one register for their
+    addresses, and the alignment of one implies that of the others.
 
     ```mlir
     %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 4 + 64)>(%i)[%thread_id_x]
@@ -65,12 +66,13 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModule
   let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
   let description = [{
     A memref becomes a pointer followed by an `i64` for each dynamic dimension, an `index` an `i64` (docs/stages.md).
-    Pointers are 16-byte aligned and, since the arguments of a program do not overlap, `noalias`; one that is only loaded
-    from is `readonly`, so that its loads go through the read-only cache. Indices have as many bits as the
-    module's data layout says (`choose-index-widths`), otherwise 64. A kernel with `dependent` in its `tilewright.launch` waits
-    for the kernel before it in the stream (`nvvm.griddepcontrol wait`) before all else, and its pointers are neither
-    `noalias` nor `readonly`: loads through the read-only cache would not wait. The module gets the `#nvvm.target` of `arch`, whose PTX
-    version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
+    Pointers are 16-byte aligned. They are `noalias`, since the arguments of a program do not overlap. A pointer that is
+    only loaded from is `readonly`, so that its loads go through the read-only cache. Indices have as many bits as the
+    module's data layout says (`choose-index-widths`), otherwise 64. A kernel with `dependent` in its
+    `tilewright.launch` first waits for the kernel before it in the stream (`nvvm.griddepcontrol wait`). Its pointers
+    are neither `noalias` nor `readonly`: loads through the read-only cache would not wait. The module gets the
+    `#nvvm.target` of `arch`, whose PTX version follows from it. Expects control flow as blocks (`convert-scf-to-cf`)
+    and no affine ops.
 
     ```mlir
     gpu.module @f_kernels {

@@ -9,8 +9,8 @@ def SynchronizeCopies : Pass<"synchronize-copies", "mlir::gpu::GPUModuleOp"> {
   let summary = "Asynchronous copies are done at once";
   let description = [{
     The simulator copies where the copy is begun, which is one of the moments at which a GPU may do it. The store is
-    marked, so that the checks know that it may as well take place later, at the wait: whoever reads or writes there
-    before is reported, and to be seen by other threads the copy needs a barrier after the wait.
+    marked, so that the checks know that it may as well take place later, at the wait. An access to its destination
+    before the wait is reported. Other threads see the copy after the wait and a barrier.
 
     ```mlir
     %token = nvgpu.device_async_copy %a[%i], %tile[%j], 4 : memref<64xf32> to memref<8xf32, #gpu.address_space<workgroup>>
@@ -30,9 +30,9 @@ def SynchronizeCopies : Pass<"synchronize-copies", "mlir::gpu::GPUModuleOp"> {
 def CutIndices : Pass<"cut-indices", "mlir::gpu::GPUModuleOp"> {
   let summary = "Arithmetic on indices is done in the bits that they have on a GPU";
   let description = [{
-    On this machine an index has 64 bits. Where the module's data layout gives it fewer (`choose-index-widths`), each op of
-    arith on indices is one of integers of that width, so that the simulator shows an index that is cut. Expects no affine
-    ops. Accesses keep 64 bits: their indices are within the buffer.
+    On this machine an index has 64 bits. Where the module's data layout gives it fewer (`choose-index-widths`), each op
+    of arith on indices becomes one on integers of that width. The simulator then shows an index that is cut. Expects no
+    affine ops. Accesses keep 64 bits: their indices are within the buffer.
 
     ```mlir
     gpu.module @f_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>} {
@@ -56,9 +56,9 @@ def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
   let summary = "Each kernel becomes a function that runs one simulated thread";
   let description = [{
     The function takes the thread's state and the launch's parameters; runtime/sim/ABI.h says what is where. Thread and
-    block numbers and the base of shared memory are words of the state; barriers, shuffles and the end of a thread are
-    calls of the run time, each with a site: a constant that holds a name and the source line. The host functions go;
-    `@<kernel>_info` tells the run time what a kernel needs and takes.
+    block numbers and the base of shared memory are words of the state. Barriers, shuffles and the end of a thread are
+    calls of the run time. Each call has a site: a constant that holds a name and the source line. The host functions
+    go; `@<kernel>_info` tells the run time what a kernel needs and takes.
 
     ```mlir
     gpu.module @double_kernels {
@@ -89,13 +89,14 @@ def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
 def InsertSimChecks : Pass<"insert-sim-checks", "mlir::ModuleOp"> {
   let summary = "A check before every access to memory, and of every division of integers";
   let description = [{
-    Each index must be below its extent; the run time then looks at the address: is it inside the buffer, was it written
-    before it is read, does another thread of the block touch the same bytes of shared memory with no barrier between.
-    What is found is reported with the indices; the access is made all the same unless it is out of bounds. A local array
-    has a byte beside each of its own, which is 1 once that is written, and 0 where the array's scope begins.
+    Each index must be below its extent. The run time then checks the address: whether it is inside the buffer, and
+    whether it was written before it is read. It also checks whether another thread of the block accesses the same bytes
+    of shared memory with no barrier between. What is found is reported with the indices; the access is made all the
+    same unless it is out of bounds. A local array has a byte beside each of its own, which is 1 once that is written,
+    and 0 where the array's scope begins.
 
-    A division of integers by zero is reported where its result is used: not where a select of the same block, or a
-    condition that is already decided (`te.all`, `te.any`), discards it.
+    A division of integers by zero is reported where its result is used. It is not reported where a `select` of the same
+    block, or a condition that is already decided (`te.all`, `te.any`), discards the result.
 
     ```mlir
     %x = memref.load %a[%i] : memref<64xf32>
@@ -164,10 +165,10 @@ def EraseAddressSpaces : Pass<"erase-address-spaces", "mlir::ModuleOp"> {
 def ConvertTileToSim : Pass<"convert-tile-to-sim", "mlir::ModuleOp"> {
   let summary = "Functions, branches and tiles become those of the LLVM dialect, with calls of the run time";
   let description = [{
-    Tiles become the ops of NVVM that they are on a GPU, by the same patterns, and each of those a call of the simulator's
-    run time with what the instruction takes: addresses in shared memory, parities, counts, masks, descriptors. Only
-    what stands for registers that nobody can read yet is another: an accumulator is the number of sums that the run
-    time keeps.
+    Tiles become the ops of NVVM that they are on a GPU, by the same patterns. Each of these becomes a call of the
+    simulator's run time with the instruction's operands: addresses in shared memory, parities, counts, masks,
+    descriptors. Only an accumulator differs, whose registers nobody can read yet: it is the number of an accumulator
+    that the run time keeps.
 
     ```mlir
     %a = tile.wait %ring[%slot, %phase] : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>

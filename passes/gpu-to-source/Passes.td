@@ -8,12 +8,12 @@ include "mlir/Pass/PassBase.td"
 def EmitCUDASource : Pass<"emit-cuda-source", "mlir::ModuleOp"> {
   let summary = "The kernels of the gpu stage as readable CUDA C++, as the attribute tilewright.cuda of their gpu.module";
   let description = [{
-    nvcc and NVRTC compile the text to kernels that take the same arguments and are launched in the same way: a pointer for
-    each buffer, followed by a `long long` for each dynamic dimension. Buffers are arrays of their extents, loops have the
-    names of their axes, and comments the user's lines. Functions of mathematics are CUDA's, so their last places may
-    differ from those of Tilewright's own. Kernels of asynchronous tiles come from `expand-tile-roles`: TMA, mbarriers and
-    wgmma are functions of inline PTX at the top. An op without a form in CUDA C++ is an error. Nothing else of the module
-    changes.
+    nvcc and NVRTC compile the text to kernels that take the same arguments and are launched in the same way. A
+    parameter is a pointer for each buffer, followed by a `long long` for each dynamic dimension. Buffers are arrays of
+    their extents, loops have the names of their axes, and comments the user's lines. Functions of mathematics are
+    CUDA's, so their last places may differ from those of Tilewright's own. Kernels of asynchronous tiles come from
+    `expand-tile-roles`: TMA, mbarriers and wgmma are functions of inline PTX at the top. An op without a form in CUDA
+    C++ is an error. Nothing else of the module changes.
 
     ```mlir
     scf.for %k = %c0 to %c16 step %c1 {
@@ -41,10 +41,11 @@ def EmitCUDASource : Pass<"emit-cuda-source", "mlir::ModuleOp"> {
 def EmitHostSource : Pass<"emit-host-source", "mlir::ModuleOp"> {
   let summary = "The host programs of the gpu stage as readable C++, as the attribute tilewright.cpp of their functions";
   let description = [{
-    The text compiles against the driver's header alone, with the kernels' cubin as an array `<name>_cubin` that whoever
-    asks for it adds. It checks arguments, loads the kernels at the first call in a context, and launches them, each number
-    with the axis that it came from; temporaries have one arena, and a comment says how large each is and how long it lives.
-    With `managed` the arrays are this machine's: their memory on the GPU is allocated, and they are copied there and back.
+    The text compiles against the driver's header alone. The kernels' cubin is an array `<name>_cubin`, which the user
+    adds. The text checks arguments, loads the kernels at the first call in a context, and launches them. Each number of
+    a launch has the axis that it came from. Temporaries have one arena, and a comment says how large each is and how
+    long it lives. With `managed`, the arrays are in host memory: their memory on the GPU is allocated, and they are
+    copied there and back.
 
     ```mlir
     gpu.launch_func @f_kernels::@f_kernel0 blocks in (%grid, %c1, %c1) threads in (%c32, %c1, %c1) args(%a : memref<?xf32>)

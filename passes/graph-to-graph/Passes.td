@@ -85,19 +85,20 @@ def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
 def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
   let summary = "Operators become groups, each of which is computed as one program";
   let description = [{
-    What an operator does is read off the function of te that defines it (`graph.definition`), from the maps of its reads:
-    it computes each element from others (injective), or it reduces. An operator joins the group of its only user where
+    The function of te that defines an operator (`graph.definition`) says what the operator does, by the maps of its
+    reads. It computes each element from others (injective), or it reduces. An operator joins the group of its only user
+    where
 
-    - the group of the operator has no reduction, and the user reads each element once; or however often, where the
-      group does no arithmetic but moves elements;
+    - the group of the operator has no reduction, and the user reads each element once;
+    - the group of the operator moves elements without arithmetic, however often the user reads them;
     - the group of the operator has a reduction, the user has none, and reads each element at its own place;
-    - both together are of the same rows: each operator reduces the last dimensions, which stay with extent 1, or works
-      element by element on whole tensors and numbers of rows. Rows have 16384 elements at most. Weights that are
-      moved or converted for them may have any shape.
+    - both together are of the same rows. Each operator reduces the last dimensions, which stay with extent 1, or works
+      element by element on whole tensors and numbers of rows. Rows have 16384 elements at most.
+      Weights that are moved or converted for them may have any shape.
 
-    A conversion of types counts as a move where the user has no reduction. An operator with several users joins where all
-    of them have come to be in one group. `graph.attention` is a group of its own. So a group has at most one operator that
-    reduces, what comes before it element by element, and what comes after it; or it is of rows, as layer norm is.
+    A conversion of types counts as a move where the user has no reduction. An operator with several users joins where
+    all of them have come to be in one group. `graph.attention` is a group of its own. So a group has at most one
+    operator that reduces, with operators element by element before and after it. Or it is of rows, as layer norm is.
     `ends` says for each result of a group why nothing more is in it. A constant of one element is in each group that
     reads it.
 

@@ -19,11 +19,12 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
       the number given, as the first call does otherwise;
     - the constants that its run time reads (runtime/host/ABI.h), `@f_signature` and, unless `target=cpu`, `@f_program`.
 
-    `@f_call` checks the number of arguments and of each one the type (a tensor, or a pointer to a DLTensor), dtype,
-    rank, kind of device, device, extents, strides and alignment, and that no output shares memory with another
-    argument. It only decides whether that is plainly so: where it is not, `tilewrightHostBind` goes through the rules in
-    the order in which a reader expects them, and either takes the call apart, too, or says what is wrong. What `tilewright.cubins` on the host program has (a dictionary from an
-    architecture to a cubin) becomes part of the module.
+    `@f_call` checks the number of arguments. Of each argument it checks the type (a tensor, or a pointer to a
+    DLTensor), dtype, rank, kind of device, device, extents, strides and alignment. It also checks that no output shares
+    memory with another argument. It only recognises arguments that are plainly right. For all others,
+    `tilewrightHostBind` goes through the rules in the order in which a reader expects them. It either accepts the call
+    too, or says what is wrong. The dictionary `tilewright.cubins` on the host program (from an architecture to a cubin)
+    becomes part of the module.
 
     With `managed`, a program of target cuda takes arrays of this machine's: `tilewrightHostRunManaged` copies them to the
     GPU and back.
@@ -32,8 +33,8 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
     functions run on which tensors (runtime/host/Model.h). `@__tvm_ffi_f` is then a call of `tilewrightHostCallModel`, which
     checks, allocates and runs; there is no `@f_call`.
 
-    With `export`, the functions of tvm-ffi's ABI alone can be seen from outside of a library; `@f_call` and `@f_signature` can
-    be linked to within, by functions that call one of several.
+    With `export`, only the functions of tvm-ffi's ABI can be seen from outside of a library. `@f_call` and
+    `@f_signature` can be linked to within the library, by functions that call one of several.
 
     ```mlir
     llvm.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32
@@ -77,7 +78,7 @@ def MultiversionHostFunctions : Pass<"multiversion-host-functions", "mlir::Modul
   let description = [{
     Each program (a function with `tilewright.arguments`) is copied, with the functions that it reaches, for each of
     `levels` of the x86-64 psABI. The program itself becomes a choice by `tilewrightHostCpuLevel`, which the run time
-    has: the highest level that the processor at hand runs, or the program as it was.
+    has. It chooses the highest level that the processor at hand runs, or the program as it was.
 
     With `levels=x86-64-v3`
     ```mlir
@@ -110,9 +111,9 @@ def MultiversionHostFunctions : Pass<"multiversion-host-functions", "mlir::Modul
 def EmitHostObject : Pass<"emit-host-object", "mlir::ModuleOp"> {
   let summary = "An object file of a module of the LLVM dialect, for this machine's kind of processor";
   let description = [{
-    Puts position-independent machine code on the module, as its attribute `tilewright.object`: the bytes of an object
-    file that a system's linker takes. LLVM optimises it first. `mcpu` is the processor that it is made for: LLVM's name of
-    one, `native` for this machine's own, or nothing for every processor of the architecture.
+    Puts position-independent machine code on the module, as its attribute `tilewright.object`. These are the bytes of
+    an object file that a system's linker takes. LLVM optimises the code first. `mcpu` is the processor that the code is
+    for. It is LLVM's name of one, `native` for this machine's own, or nothing for every processor of the architecture.
 
     ```mlir
     module {

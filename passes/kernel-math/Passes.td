@@ -8,9 +8,10 @@ include "mlir/Pass/PassBase.td"
 def ExpandMath : Pass<"expand-math"> {
   let summary = "Functions of math become arithmetic";
   let description = [{
-    Libdevice is not linked, so what has no instruction of its own is built from what has: 2^x of f32, the square root,
-    rounding and arithmetic. Scalars and vectors of f32 and f64; f16 and bf16 are computed in f32. `arith.remf` and
-    `math.ipowi` become loops, lane by lane. What is no function of te's is left for `check-kernel-ops` to refuse.
+    Libdevice is not linked. Functions without an instruction are therefore computed from those that have one: 2^x of
+    f32, the square root, rounding and arithmetic. Scalars and vectors of f32 and f64; f16 and bf16 are computed in f32.
+    `arith.remf` and `math.ipowi` become loops, lane by lane. What is no function of te's is left for `check-kernel-ops`
+    to refuse.
 
     ```mlir
     %y = math.exp %x : f32
@@ -38,9 +39,9 @@ def ExpandMath : Pass<"expand-math"> {
 def GuardIntegerOps : Pass<"guard-integer-ops"> {
   let summary = "Divisions, shifts and conversions to integers get a result for every operand";
   let description = [{
-    LLVM leaves a division by zero, the least number divided by -1, a shift by the width or more, and the conversion of a
-    float that the integer type does not have undefined, and a processor ends the process at the first two. The results
-    here are those of a GPU's instructions, on all targets:
+    LLVM leaves four results undefined: a division by zero, the least number divided by -1, and a shift by the width or
+    more. The fourth is the conversion of a float that the integer type does not have. A processor ends the process at
+    the first two. The results here are those of a GPU's instructions, on all targets:
 
     - the quotient and the remainder by zero have all bits set: -1, or the largest unsigned number;
     - the least number divided by -1 is itself, and leaves 0;

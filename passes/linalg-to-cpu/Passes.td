@@ -8,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
   let summary = "Erases the schedules that a processor does not follow";
   let description = [{
-    These are the schedules that bind loops to the blocks or threads of a GPU, or that use another primitive for GPUs
-    alone, and the schedules that leave all stages and loops as they are.
+    These are the schedules that bind loops to the blocks or threads of a GPU, and those that use another primitive for
+    GPUs alone. Schedules that leave all stages and loops as they are count too.
 
     ```mlir
     schedule.of @f {
@@ -197,11 +197,11 @@ def ApplyArgumentStrides : Pass<"apply-argument-strides", "mlir::ModuleOp"> {
 def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
   let summary = "linalg ops on memrefs become loops over vectors, tiled for registers";
   let description = [{
-    For each op one axis is chosen whose iterations become the lanes of vectors: the one along which the most memory
-    accesses are contiguous. In a reduction, a tile of several vectors, by several iterations of an axis that shares
-    loads among them, is kept in registers over all reduction loops. Extents that are no multiple of the tile are
-    finished by smaller tiles and masked vectors. What cannot be vectorised, such as a reduction with a custom
-    combiner along the axis, becomes scalar loops. Conditions within a vector become masks.
+    For each op, the iterations of one axis become the lanes of vectors: the axis along which the most memory accesses
+    are contiguous. In a reduction, a tile is kept in registers over all reduction loops. It is several vectors by
+    several iterations of an axis that shares loads among them. Extents that are no multiple of the tile are finished by
+    smaller tiles and masked vectors. What cannot be vectorised, such as a reduction with a custom combiner along the
+    axis, becomes scalar loops. Conditions within a vector become masks.
 
     ```mlir
     linalg.generic {indexing_maps = [(i) -> (i), (i) -> (i)], iterator_types = ["parallel"]}

@@ -8,10 +8,12 @@ include "mlir/Pass/PassBase.td"
 def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
   let summary = "Linalg on tensors becomes the loops that the schedule specifies, on memrefs";
   let description = [{
-    In three phases: resolves the schedule to stages with their loops, infers which part of each stage is computed where
-    (`print-loop-bounds` prints that), and emits the loops, with a buffer for each stage in the memory of its scope. Iterations beyond an axis are predicated off unless they are proven not to exist. A buffer in shared memory
-    that the schedule binds to no thread is filled by all threads of the block together. With `on-processor` a function
-    without a schedule stays as it is, and a stage in global memory may be computed at a loop, in a buffer of its own.
+    There are three phases. The first resolves the schedule to stages with their loops. The second infers which part of
+    each stage is computed where. `print-loop-bounds` prints that. The third emits the loops, with a buffer for each
+    stage in the memory of its scope. Iterations beyond an axis are predicated off unless they are proven not to exist.
+    A buffer in shared memory that the schedule binds to no thread is filled by all threads of the block together. With
+    `on-processor`, a function without a schedule stays as it is. A stage in global memory may then be computed at a
+    loop, in a buffer of its own.
 
     ```mlir
     %C = linalg.generic {...} ins(%A : tensor<100xf32>) outs(%out : tensor<100xf32>) attrs = {te.stage = "C", te.axes = ["i"]} {...}
@@ -36,9 +38,10 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
 def PrintLoopBounds : Pass<"print-loop-bounds", "mlir::ModuleOp"> {
   let summary = "Prints which part of each stage its schedule computes where, as apply-schedule infers it";
   let description = [{
-    Takes what `apply-schedule` takes, reports the same errors, and leaves the program as it is. Of each stage it prints
-    the memory, for each axis how many elements are computed at once, from which on, and of how many; the part of the
-    tensor that its buffer holds; and its loops. In expressions the loop with number N is `dN`, a symbolic extent `sN`.
+    Takes what `apply-schedule` takes, reports the same errors, and leaves the program as it is. For each stage it
+    prints the memory, the axes, the part of the tensor that its buffer holds, and the loops. For each axis it prints
+    how many elements are computed at once, from which on, and of how many. In expressions the loop with number N is
+    `dN`, a symbolic extent `sN`.
 
     ```
     stage A.shared in shared memory, in loop k.outer of stage C.local
@@ -57,8 +60,8 @@ def PrintLoopBounds : Pass<"print-loop-bounds", "mlir::ModuleOp"> {
 def FoldKnownConditions : Pass<"fold-known-conditions", "mlir::func::FuncOp"> {
   let summary = "Conditions that the extents decide are gone";
   let description = [{
-    A comparison of indices is decided by the ranges of the loops around it, and by what is known of symbolic extents:
-    `te.minimum` and that none is negative.
+    A comparison of indices is decided by the ranges of the loops around it and by what is known of symbolic extents. An
+    extent is never negative, and `te.minimum` may say more.
 
     ```mlir
     func.func @f(%A: memref<?xf32> {te.minimum = array<i64: 32>}) {
@@ -79,8 +82,8 @@ def FoldKnownConditions : Pass<"fold-known-conditions", "mlir::func::FuncOp"> {
 def PartitionLoops : Pass<"partition-loops", "mlir::func::FuncOp"> {
   let summary = "Iterations that need no predicates become loops of their own";
   let description = [{
-    In loops that the schedule marks. A predicate is one that grows or falls with the loop in even steps; what the other
-    loops do to it is taken at its worst, so that the parts are the same for all threads.
+    In loops that the schedule marks. A predicate is one that grows or falls with the loop in even steps. The effect of
+    other loops on it is taken at its worst, so that the parts are the same for all threads.
 
     ```mlir
     scf.for %io = %c0 to %c4 step %c1 {

@@ -8,9 +8,10 @@ include "mlir/Pass/PassBase.td"
 def DistributePrivateBuffers : Pass<"distribute-private-buffers", "mlir::func::FuncOp"> {
   let summary = "Of a private buffer that threads fill together, each thread keeps its part";
   let description = [{
-    Run in sequence, the loops on thread indices fill a private buffer around them with the elements of all threads. Each
-    thread has a buffer of its own, so it can only read what it stored itself: in all accesses the index of the thread
-    must be the same digit of the element's number. The buffer is then as large as one thread's part.
+    Run in sequence, the loops on thread indices fill a private buffer around them with the elements of all threads. On
+    a GPU, each thread has a buffer of its own and can only read what it stored itself. In all accesses, the index of
+    the thread must therefore be the same digit of the element's number. The buffer is then as large as one thread's
+    part.
 
     ```mlir
     %b = memref.alloca() : memref<64xf32, #gpu.address_space<private>>
@@ -37,8 +38,8 @@ def DistributePrivateBuffers : Pass<"distribute-private-buffers", "mlir::func::F
 def InjectVirtualThreads : Pass<"inject-virtual-threads", "mlir::func::FuncOp"> {
   let summary = "Loops on virtual threads are distributed over the ops of their bodies";
   let description = [{
-    Each op of the body is done for all virtual threads before the next op is; what does not depend on the virtual thread
-    is done once. A buffer of the body whose contents depend on it gets a leading dimension.
+    Each op of the body is executed for all virtual threads before the next op is. Ops that do not depend on the virtual
+    thread are executed once. A buffer of the body whose contents depend on it gets a leading dimension.
 
     ```mlir
     scf.for %v = %c0 to %c2 step %c1 {
@@ -63,11 +64,11 @@ def InjectVirtualThreads : Pass<"inject-virtual-threads", "mlir::func::FuncOp"> 
 def PipelineLoops : Pass<"pipeline-loops", "mlir::func::FuncOp"> {
   let summary = "Shared buffers of pipelined loops are filled some iterations ahead";
   let description = [{
-    A loop with `schedule.pipeline` fills the shared buffers in it that are marked and computes with them. Each
-    buffer gets a place for each of its `stages`. The first `stages - 1` iterations are filled before the loop. In the loop,
+    A loop with `schedule.pipeline` fills the shared buffers in it that are marked and computes with them. Each buffer
+    gets a place for each of its `stages`. The first `stages - 1` iterations are filled before the loop. In the loop,
     iteration k fetches what iteration k + stages - 1 needs to registers, computes, and stores what it fetched. With
-    `async = true` it is copied past the registers instead: the stores are marked for `convert-copies-to-async`, and a group of copies is
-    waited for just before it is needed. Stands after map-loops-to-gpu, so that each thread has registers of its own.
+    `async = true`, copies bypass the registers: the stores are marked for `convert-copies-to-async`. A group of copies
+    is waited for just before it is needed. Stands after map-loops-to-gpu, so that each thread has registers of its own.
 
     ```mlir
     scf.for %k = %c0 to %n step %c1 {
@@ -95,9 +96,10 @@ def PipelineLoops : Pass<"pipeline-loops", "mlir::func::FuncOp"> {
 def DistributeFragments : Pass<"distribute-fragments", "mlir::func::FuncOp"> {
   let summary = "Tiles that matrix instructions compute lie in the registers of a warp's lanes";
   let description = [{
-    Loops with `schedule.instruction` multiply one tile of matrices. All lanes of a warp, along threadIdx.x, do it together:
-    each keeps the elements of private buffers that the instruction takes from it. Other loops on these buffers run in each
-    lane over its own elements, and copies from shared memory become `nvgpu.ldmatrix` where 16 bytes of a row lie together.
+    Loops with `schedule.instruction` multiply one tile of matrices. All lanes of a warp, along threadIdx.x, do it
+    together. Each lane keeps the elements of private buffers that the instruction takes from it. Other loops on these
+    buffers run in each lane over its own elements. Copies from shared memory become `nvgpu.ldmatrix` where 16 bytes of
+    a row lie together.
 
     ```mlir
     %c = memref.alloca() : memref<64x32xf32, #gpu.address_space<private>>
@@ -144,8 +146,8 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
     %x = vector.load %A[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
     vector.store %x, %B[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
     ```
-    A predicate on the lanes is decided before them: where it holds in all of them they are a vector, for the rest the
-    loop stays, unless the lanes provably agree.
+    A predicate on the lanes is evaluated before them. Where it holds in all lanes, they become a vector. Otherwise the
+    loop runs, unless the lanes provably agree.
 
     ```mlir
     scf.for %j = %c0 to %c4 step %c1 {
@@ -169,11 +171,11 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
       scf.for %j = ...
     }
     ```
-    A choice between two values that all lanes make alike, as at the edge of what is there, becomes one between vectors.
-    A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop. So does one with
-    an iteration that loads or stores what an earlier iteration stores or loads behind that, such as a sum in memory: as
-    lanes all iterations do the first access before any does the next.
-    A GPU's vectors have 1, 2, 4, 8 or 16 lanes; with `on-processor` an axis of any extent becomes vectors of at most 64 lanes.
+    A choice between two values that all lanes make alike, as at a tensor's edge, becomes one between vectors. A loop
+    whose body has no vector form, or none with wider accesses behind its predicate, stays a loop. A loop also stays if
+    an iteration loads or stores what an earlier iteration stores or loads after that, such as a sum in memory. As
+    lanes, all iterations would do the first access before any does the next. A GPU's vectors have 1, 2, 4, 8 or 16
+    lanes; with `on-processor`, an axis of any extent becomes vectors of at most 64 lanes.
   }];
   let options = [Option<"onProcessor", "on-processor", "bool", "false", "vectors of any extent, at any address">];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
@@ -183,11 +185,10 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
 def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {
   let summary = "Each top-level nest with bound loops becomes a launch";
   let description = [{
-    Every loop with `schedule.bind`, at any depth, gives way to its body with the block or thread index in place of
-    its variable: all threads run the rest of the nest alike. A loop bound to an index inside a loop bound to the same
-    index uses the same index again: that is how the threads of a block share work. Extents of loops on one index must
-    agree; those of thread indices must be constant. The launch says in `tilewright.launch_origin` where each of its
-    extents came from.
+    Every loop with `schedule.bind`, at any depth, is replaced by its body, with the block or thread index in place of
+    its variable. All threads run the rest of the nest alike. Inside a loop bound to an index, a loop bound to the same
+    index uses the index again. So the threads of a block share work. Extents of loops on one index must agree; those of
+    thread indices must be constant. The launch says in `tilewright.launch_origin` where each of its extents came from.
 
     ```mlir
     scf.for %i = %c0 to %c4 step %c1 {
@@ -231,9 +232,9 @@ def OutlineKernels : Pass<"outline-kernels", "mlir::ModuleOp"> {
   let summary = "Each launch of @f becomes a kernel in @f_kernels";
   let description = [{
     Kernels are named `@f_kernel0`, `@f_kernel1`, ... in the order of their launches. PTX has ASCII alone: each other
-    byte of the name becomes `$` and two hexadecimal digits. They take the arguments of the function that they use, in
-    its order, then other values; constants and extents of tensors that they take are
-    computed inside. Upstream's `gpu-kernel-outlining` makes a module a kernel, which then would be a cubin each.
+    byte of the name becomes `$` and two hexadecimal digits. Kernels take the function's arguments that they use, in its
+    order, then other values. Constants and extents of tensors that they take are computed inside. Upstream's
+    `gpu-kernel-outlining` makes a module for each kernel, and would make a cubin of each.
 
     ```mlir
     gpu.launch blocks(...) threads(...) { ... memref.store %x, %C[%bx, %tx] ... }
@@ -276,11 +277,10 @@ def ElectWriterThreads : Pass<"elect-writer-threads", "mlir::gpu::GPUFuncOp"> {
 def LowerWarpBuffers : Pass<"lower-warp-buffers", "mlir::gpu::GPUFuncOp"> {
   let summary = "What the lanes of a warp exchange lies in their registers";
   let description = [{
-    A shared buffer with `schedule.warp` of which each lane stores elements that no other lane stores becomes as many
-    registers of each lane; a load becomes a shuffle from the lane that has the element. Lanes are threads along
-    threadIdx.x, whose number is a power of two up to 32. All lanes take part in a shuffle: it stands before the predicates
-    around the load. The buffer stays in shared memory where its elements are no lane's own, or where a load cannot stand
-    where all lanes come by.
+    A shared buffer with `schedule.warp` becomes as many registers of each lane, if no two lanes store the same element.
+    A load becomes a shuffle from the lane that has the element. Lanes are threads along threadIdx.x, whose number is a
+    power of two up to 32. All lanes take part in a shuffle: it stands before the predicates around the load. The buffer
+    stays in shared memory where its elements are no lane's own, or where a load cannot stand where all lanes come by.
 
     ```mlir
     %w = memref.alloc() {schedule.warp = 0 : i64} : memref<32xf32, #gpu.address_space<workgroup>>
@@ -324,10 +324,10 @@ def PlanSharedMemory : Pass<"plan-shared-memory", "mlir::ModuleOp"> {
 def InsertBarriers : Pass<"insert-barriers", "mlir::gpu::GPUFuncOp"> {
   let summary = "Barriers where threads of a block exchange values through shared memory, and nowhere else";
   let description = [{
-    A barrier stands between two accesses to shared memory if one of them writes, their bytes may overlap and they may
-    be made by different threads; also where the second access is in a later iteration of a loop. Accesses whose
-    element determines the thread need none. Barriers stand as far out as they can, and only where all threads of a
-    block come by: if one is needed elsewhere, that is an error.
+    A barrier stands between two accesses to shared memory if one of them writes, their bytes may overlap, and different
+    threads may make them. The second access may be in a later iteration of a loop. Accesses whose element determines
+    the thread need no barrier. Barriers stand as far out as they can, and only where all threads of a block come by. If
+    one is needed elsewhere, that is an error.
 
     ```mlir
     memref.store %x, %S[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
@@ -345,9 +345,9 @@ def InsertBarriers : Pass<"insert-barriers", "mlir::gpu::GPUFuncOp"> {
 def PlanWorkspace : Pass<"plan-workspace", "mlir::func::FuncOp"> {
   let summary = "Temporaries between kernels become parts of one workspace, which they share over time";
   let description = [{
-    The function takes the workspace as its last argument and says in `tilewright.workspace_bytes` how large it is,
-    unless that depends on symbolic extents: then the furthest end of a view is the size. Each temporary starts at a
-    multiple of 256 bytes.
+    The function takes the workspace as its last argument. `tilewright.workspace_bytes` says how large it is, unless
+    that depends on symbolic extents: then the furthest end of a view is the size. Each temporary starts at a multiple
+    of 256 bytes.
 
     ```mlir
     func.func @f(%A: memref<64xf32>) {

@@ -8,12 +8,12 @@ include "mlir/Pass/PassBase.td"
 def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
   let summary = "Nests with matmuls by warpgroups become kernels of tiles";
   let description = [{
-    A nest with a matmul marked `schedule.instruction = #schedule.instruction<wgmma, 64x256x64>` becomes a `tile.kernel`:
-    loops on blocks are its grid, and each statement in them becomes one op on tiles by itself, at its place. Copies marked
-    `schedule.copy` are `tile.load` and `tile.store`, loops with `schedule.instruction` `tile.matmul` of the operands that
-    `schedule.operand` names, loops that set all elements `tile.fill`, and loops that
-    compute elements of others' `tile.map`. Tiles in registers are values, which a loop carries that stores to them. What
-    cannot work is refused.
+    A nest with a matmul marked `schedule.instruction = #schedule.instruction<wgmma, 64x256x64>` becomes a
+    `tile.kernel`. Loops on blocks become its grid, and each statement in them becomes one op on tiles, at its place.
+    Copies marked `schedule.copy` become `tile.load` and `tile.store`. Loops with `schedule.instruction` become
+    `tile.matmul` of the operands that `schedule.operand` names. Loops that set all elements become `tile.fill`, and
+    loops that compute elements from others become `tile.map`. Tiles in registers are values, which a loop carries that
+    stores to them. What cannot work is refused.
 
     ```mlir
     scf.for %ko = %c0 to %c64 step %c1 {
@@ -70,11 +70,12 @@ def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {
 def SkipMaskedTiles : Pass<"skip-masked-tiles", "mlir::func::FuncOp"> {
   let summary = "Loops end behind the last tile of which a mask leaves something";
   let description = [{
-    A mask is a choice between an element and a constant, by a comparison of the element's place with another index. Where the
-    constant is chosen for a whole tile, and the iteration then changes nothing of what the loop carries (a maximum with minus
-    infinity, a sum of zeros), it is left out, with its loads: behind the last tile of which something is left, and before the
-    first. Tiles of the grid with more iterations come first. At least one iteration is left. What is reduced counts as
-    finite, as `roll-reductions` makes it.
+    A mask is a choice between an element and a constant, by a comparison of the element's place with another index. An
+    iteration is left out, with its loads, where two things hold. The constant is chosen for a whole tile. The iteration
+    then changes nothing of what the loop carries, such as a maximum with minus infinity or a sum of zeros. Such
+    iterations are before the first tile and behind the last tile of which something is left. Tiles of the grid with
+    more iterations come first. At least one iteration is left. What is reduced counts as finite, as `roll-reductions`
+    makes it.
 
     ```mlir
     scf.for %j = %c0 to %c32 step %c1 ... {   // keys 128 j + column up to query 128 x + row
@@ -130,8 +131,8 @@ def RasterTiles : Pass<"raster-tiles", "mlir::func::FuncOp"> {
 def ShareIterations : Pass<"share-iterations", "mlir::func::FuncOp"> {
   let summary = "Blocks share the iterations of the last tiles (stream-K)";
   let description = [{
-    Of a kernel with a linear order that has `stream_k`: each cluster first computes whole tiles, then its share of the
-    iterations of the tiles that are left. Who is the last to have a part of a tile adds up all parts.
+    For a kernel with a linear order that has `stream_k`. Each cluster first computes whole tiles, then its share of the
+    iterations of the tiles that are left. The last to finish a part of a tile adds up all parts.
     [Why](../rationale/tile.md#stream-k-tiles-that-several-blocks-share).
 
     ```mlir
@@ -170,9 +171,10 @@ def PersistTiles : Pass<"persist-tiles", "mlir::func::FuncOp"> {
 def AssignTileRoles : Pass<"assign-tile-roles", "mlir::func::FuncOp"> {
   let summary = "Who loads tiles, and who computes with them";
   let description = [{
-    Tiles that one op needs first go by way of one ring. In a kernel with `registers` a producer has the loads, and the loops
-    around them, and puts what it loads into rings; consumer warpgroups have all else. With `pingpong` sets of consumer
-    warpgroups take tiles alternately. Without `registers` one thread of those that compute loads ahead.
+    Tiles that one op needs first go by way of one ring. In a kernel with `registers`, a producer has the loads and the
+    loops around them, and puts the loaded tiles into rings. Consumer warpgroups have everything else. With `pingpong`,
+    sets of consumer warpgroups take tiles alternately. Without `registers`, one thread of those that compute loads
+    ahead.
 
     ```mlir
     %a = tile.load %A[%i, %k] ...
@@ -194,9 +196,10 @@ def AssignTileRoles : Pass<"assign-tile-roles", "mlir::func::FuncOp"> {
 def PipelineChains : Pass<"pipeline-chains", "mlir::func::FuncOp"> {
   let summary = "The second matmul of a chain goes to the next iteration";
   let description = [{
-    Where an iteration multiplies what it computed of a matmul's accumulator, as attention does its exponentials, the second
-    matmul and what is done to its accumulator go behind the first matmul of the next iteration. It is under way while that
-    iteration computes. This is done where a consumer thread has registers for both accumulators and for what is handed on.
+    Where an iteration multiplies what it computed from a matmul's accumulator, as attention does with its exponentials,
+    the second matmul moves. It and the ops on its accumulator go behind the first matmul of the next iteration. It is
+    under way while that iteration computes. This is done where a consumer thread has registers for both accumulators
+    and for what is handed on.
 
     ```mlir
     %o = scf.for %j ... iter_args(%o0 = ...) {
@@ -240,8 +243,8 @@ def SplitAccumulations : Pass<"split-accumulations", "mlir::func::FuncOp"> {
 def DeferStores : Pass<"defer-stores", "mlir::func::FuncOp"> {
   let summary = "Tiles are stored while a block's next one is computed";
   let description = [{
-    A `deferred` tile is held in registers, with its place, by the loop over tiles, and stored part by part behind the matmuls
-    of the next. Several consumer warpgroups then begin their iterations one after the other.
+    The loop over tiles holds a `deferred` tile in registers, with its place. It is stored part by part behind the
+    matmuls of the next tile. Several consumer warpgroups then begin their iterations one after the other.
 
     ```mlir
     scf.for %tile = ... { %sum = scf.for %k = ... ; tile.store %sum to %C[%i, %j] ... deferred : ... }
@@ -261,11 +264,11 @@ def DeferStores : Pass<"defer-stores", "mlir::func::FuncOp"> {
 def PlaceTileBarriers : Pass<"place-tile-barriers", "mlir::func::FuncOp"> {
   let summary = "Gets, puts, matmuls and stores become asynchronous ops, with all that waits";
   let description = [{
-    Each role has the slot and the phase of each ring that it uses, which loops carry. `tile.put` becomes an acquired slot
-    that TMA fills, `tile.get` a wait for one; matmuls become groups of `tile.wgmma`, one of which is under way while the next
-    is begun where a loop only adds to an accumulator, and which are waited for everywhere else. A slot is released as soon as
-    the matmuls that read it are done. Stores go by way of shared memory; each but the first of a block waits until its
-    buffer was read.
+    Each role has the slot and the phase of each ring that it uses, which loops carry. `tile.put` becomes an acquired
+    slot that TMA fills, and `tile.get` a wait for one. Matmuls become groups of `tile.wgmma`. Where a loop only adds to
+    an accumulator, one group is under way while the next is begun; elsewhere, groups are waited for. A slot is released
+    as soon as the matmuls that read it are done. Stores go by way of shared memory; each but the first of a block waits
+    until its buffer was read.
 
     ```mlir
     %a, %b = tile.get %ring : ...

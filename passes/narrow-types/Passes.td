@@ -9,7 +9,7 @@ def StoreBoolsAsBytes : Pass<"store-bools-as-bytes", "mlir::ModuleOp"> {
   let summary = "Memrefs of i1 become memrefs of i8";
   let description = [{
     NumPy's bools are bytes, and so are a memref's i1, but a vector of i1 in memory is packed into bits. Here every
-    access becomes one of bytes, which are 0 or 1 when they are written and true unless they are 0 when they are read.
+    access becomes one of bytes. A byte is written as 0 or 1, and any byte but 0 is read as true.
 
     ```mlir
     %b = memref.load %m[%i] : memref<8xi1>
@@ -28,11 +28,12 @@ def StoreBoolsAsBytes : Pass<"store-bools-as-bytes", "mlir::ModuleOp"> {
 def ChooseIndexWidths : Pass<"choose-index-widths", "mlir::gpu::GPUModuleOp"> {
   let summary = "Indices have 32 bits where every number that is computed of them fits, otherwise 64";
   let description = [{
-    The first pass of each road on which indices get widths: to nvvm, to CUDA source, and to the simulator where it computes
-    as a GPU does. What it decides stands in the module's data layout, and nobody decides again. Where all buffers are
-    static and below 2^31 elements an index has 32 bits. Arithmetic that needs more, by the ranges of its operands, of its
-    result and of all numbers between, is done in i64, with a cast where an index comes in or goes out. An index of more
-    than 32 bits that goes elsewhere than to arithmetic and to accesses (the bound of a loop) leaves the module its 64 bits.
+    Indices get their widths here: on the paths to nvvm and to CUDA source, and to the simulator where it computes as a
+    GPU does. Its decision stands in the module's data layout, and nobody decides again. Where all buffers are static
+    and below 2^31 elements, an index has 32 bits. The ranges of an op's operands, its result and all values between say
+    whether it needs more. If so, it is computed in i64, with a cast where an index comes in or goes out. Something else
+    than arithmetic and accesses, such as the bound of a loop, may use an index of more than 32 bits. The module then
+    keeps 64 bits.
 
     ```mlir
     gpu.module @f_kernels {

@@ -8,12 +8,12 @@ include "mlir/Pass/PassBase.td"
 def ConvertTEToLinalg : Pass<"convert-te-to-linalg", "mlir::ModuleOp"> {
   let summary = "Each te.compute becomes a linalg.generic on tensors";
   let description = [{
-    The op keeps the stage's name and the names of its axes. A read that happens at every point of the axes, at indices
-    affine in them, becomes an operand with that map, where linalg can have it as one: a dimension that is indexed by
-    an axis alone must have the axis's extent, since linalg takes the extents of its loops from there. Every other read
-    becomes `tensor.extract`. A program's outputs are written to their arguments; other tensors start as `tensor.empty`.
-    A reduction starts from a `linalg.fill` with its identity. A scan is written into its `te.state`, where it has one; of an
-    output that is the argument.
+    The op keeps the stage's name and the names of its axes. A read at every point of the axes, with indices affine in
+    them, becomes an operand with that map, where linalg allows it. From such an operand linalg takes the extents of its
+    loops. A dimension that is indexed by an axis alone must therefore have the axis's extent. Every other read becomes
+    `tensor.extract`. A program's outputs are written to their arguments; other tensors start as `tensor.empty`. A
+    reduction starts from a `linalg.fill` with its identity. A scan is written into its `te.state`, where it has one;
+    for an output, that is the argument.
 
     ```mlir
     %C = te.compute "C" (%i: 64, %j: 48) sum (%k: 32) {

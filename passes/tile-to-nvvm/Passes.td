@@ -31,8 +31,8 @@ def PlanTileMemory : Pass<"plan-tile-memory", "mlir::ModuleOp"> {
 def CheckTileKernels : Pass<"check-tile-kernels", "mlir::gpu::GPUFuncOp"> {
   let summary = "Refuse kernels whose asynchronous tiles cannot work";
   let description = [{
-    What an op's verifier cannot see: arrivals that do not add up, slots that are not filled, ops of one thread that many
-    would do and the other way round, roles that do not make up the block. The kernel is not changed.
+    Checks what an op's verifier cannot see. Arrivals must add up, and slots must be filled. Ops of one thread must not
+    be executed by many, or the other way round. The roles must make up the block. The kernel is not changed.
 
     ```mlir
     %ring = tile.ring consumers 1 : ...  // error: expected 2 consumers, the warpgroups that release the ring, got 1
@@ -67,9 +67,9 @@ def ExpandTileRoles : Pass<"expand-tile-roles", "mlir::gpu::GPUFuncOp"> {
   let summary = "Roles and elected threads become conditions, and barriers are started";
   let description = [{
     Registers are handed out where a role begins. The first thread starts the barriers of all rings where the last of
-    them is made; then the block, or the cluster, waits for it. In a cluster no block leaves before the others are done,
-    for they may still copy to it and signal its barriers, unless it has seen all slots released (`tile.acquire` of each,
-    and no copy after).
+    them is made; then the block, or the cluster, waits for it. In a cluster, no block leaves before the others are
+    done, for they may still copy to it and signal its barriers. A block may leave if it has seen all slots released
+    (`tile.acquire` of each, and no copy after).
 
     ```mlir
     tile.roles {

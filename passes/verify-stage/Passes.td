@@ -6,9 +6,9 @@ include "mlir/Pass/PassBase.td"
 def VerifyStage : Pass<"verify-stage", "mlir::ModuleOp"> {
   let summary = "The program is at a stage: what an earlier stage has is gone, what the next one needs is there";
   let description = [{
-    The verifiers of ops and attributes say what each of them may be; this pass says what may stand together, as docs/stages.md has
-    it. It changes nothing. The pipelines run it at their edges, so that passes that ran in another order, or IR that was
-    edited, are refused where the stage is left, with the pass that was to run named.
+    The verifiers of ops and attributes say what each of them may be; this pass says what may stand together, as
+    docs/stages.md has it. It changes nothing. The pipelines run it at their edges. It refuses IR of passes that ran in
+    another order, or edited IR, where the stage is left. The error names the pass that was to run.
 
     A loop of one iteration that is bound is gone where loops were simplified before `map-loops-to-gpu`. The function says what
     `apply-schedule` bound:
