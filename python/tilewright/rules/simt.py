@@ -19,6 +19,8 @@ __all__ = ["TiledContraction", "attached", "extents_of"]
 
 # What a thread fetches of a step at most on its way by registers.
 _FETCHED = 32
+# The largest window that a step has whole, and the fewest neighbours that a block has of a longer axis.
+_WINDOW, _NEIGHBOURS = 9, 8
 _TILES = ((128, 128), (64, 64), (32, 64), (16, 64), (64, 32), (32, 32), (16, 16))
 
 
@@ -100,15 +102,20 @@ class TiledContraction:
         own.compute_at(stage, x)
         reduced = list(own.op.reduce_axis)
         extents = extents_of(found.k)
-        longest = max(range(len(reduced)), key=lambda place: extents[place])
-        ko, ki = own.split(reduced[longest], factor=min(decision["block_k"], power_of_two(2 * extents[longest] - 1)))
-        outer = [axis for place, axis in enumerate(reduced) if place != longest]
-        own.reorder(*outer, ko, ki, *own.op.axis)
+        windows = self._windows(found)
+        longest = max(
+            (place for place in range(len(reduced)) if place not in windows), key=lambda place: extents[place]
+        )
+        of_step = self._of_step(decision["block_k"], extents[longest], prod(extents[place] for place in windows))
+        ko, ki = own.split(reduced[longest], factor=of_step)
+        outer = [axis for place, axis in enumerate(reduced) if place != longest and place not in windows]
+        inner = [ki, *(reduced[place] for place in windows)]
+        own.reorder(*outer, ko, *inner, *own.op.axis)
         step = own.fuse(*outer, ko) if outer else ko
-        own.unroll(ki)
-        for axis in own.op.axis:
+        for axis in (*inner, *own.op.axis):
             own.unroll(axis)
-        within = {id(found.k[longest]): min(decision["block_k"], extents[longest])}
+        within = {id(found.k[longest]): min(of_step, extents[longest])}
+        within |= {id(found.k[place]): extents[place] for place in windows}
         for some, size in ((found.m, decision["tile"][0]), (found.n, decision["tile"][1])):
             within |= {id(axis): of_block for axis, of_block in zip(some, self._of_block(some, size))}
         elements = [self._box(access, within) for access in (found.a, found.b)]
@@ -126,18 +133,39 @@ class TiledContraction:
                 shared = s.cache_read(tensor, "shared", [sums])
             local = s.cache_read(shared, "local", [sums])
             s[shared].compute_at(own, step)
-            s[local].compute_at(own, ki)
+            s[local].compute_at(own, inner[-1])
             self._fetch(s[shared], rows_of_block, columns_of_block, is_small)
-        if found.K > decision["block_k"] and is_small and 2 * stored <= limit // 2:
+        if found.K > of_step * prod(extents[place] for place in windows) and is_small and 2 * stored <= limit // 2:
             # All loads of the next step are on their way while this one is multiplied.
             own.software_pipeline(step, stages=2)
+
+    def _windows(self, found: Contraction) -> list[int]:
+        """The reduced axes along which a small window moves: all of it is of one step, which has its elements once."""
+        places = []
+        for place, axis in enumerate(found.k):
+            moved = [index for access in (found.a, found.b) for index in access.indices if index and index.of(axis)]
+            if any(len(index.terms) > 1 for index in moved):
+                places.append(place)
+        size = prod(extents_of([found.k[place] for place in places]))
+        return places if places and len(places) < len(found.k) and size <= _WINDOW else []
+
+    def _of_step(self, block_k: int, extent: int, window: int) -> int:
+        """How many of the longest axis a step has."""
+        wanted = block_k if window == 1 else max(1, 2 * block_k // window)
+        return min(power_of_two(wanted), power_of_two(2 * extent - 1))
 
     def _of_block(self, axes: Sequence[IterVar], tile: int) -> list[int]:
         """How many of each axis a block has: `tile` elements, the innermost axes first."""
         found: list[int] = []
         for axis in reversed(axes):
-            found.insert(0, min(tile, power_of_two(2 * (extent_of(axis.dom.extent) if axis.dom else 1) - 1)))
-            tile = max(1, tile // found[0])
+            extent = extent_of(axis.dom.extent) if axis.dom else 1
+            of_block = min(tile, power_of_two(2 * extent - 1))
+            # With further axes to fill the tile, neighbours are fewer where that leaves less of a block without work.
+            sizes = [size for size in (of_block, of_block // 2, of_block // 4) if size >= _NEIGHBOURS]
+            if len(axes) - len(found) > 1 and sizes:
+                of_block = min(sizes, key=lambda size: -(-extent // size) * size * (1.0 + 0.04 * sizes.index(size)))
+            found.insert(0, of_block)
+            tile = max(1, tile // of_block)
         return found
 
     def _box(self, access: Access, within: Mapping[int, int]) -> int:
