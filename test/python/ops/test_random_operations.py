@@ -247,9 +247,82 @@ def by_channel(d: Draw) -> Case:
     return lambda t: ops.batch_norm(x, mean, variance, gamma, beta, target=t), value, 8
 
 
+def loss(d: Draw) -> Case:
+    x = d.array((*d.shape(0, 2), d.number(1, 60)), d.of(*FLOATS))
+    labels = d.rng.integers(0, x.shape[-1], x.shape[:-1]).astype(d.of("int32", "int64", "uint8"))
+    largest = exact(x).max(-1, keepdims=True) if x.size else 0
+    total = np.log(np.exp(exact(x) - largest).sum(-1, keepdims=True)) + largest
+    value = (total - np.take_along_axis(exact(x), labels.astype("int64")[..., None], -1))[..., 0]
+    return lambda t: ops.cross_entropy(x, labels, target=t), value, 8
+
+
+def grouped(d: Draw) -> Case:
+    groups, each = d.number(1, 4), d.number(1, 4)
+    x = d.array((d.number(0, 3), groups * each, *d.shape(0, 2, 9, 1)), d.of(*FLOATS))
+    gamma = d.array((groups * each,), x.dtype.name) if d.number(0, 1) else None
+    v = exact(x).reshape(x.shape[0], groups, -1) if x.size else exact(x)
+    v = v - (v.mean(-1, keepdims=True) if x.size else 0)
+    value = (v / np.sqrt((v * v).mean(-1, keepdims=True) + 0.5) if x.size else v).reshape(x.shape)
+    if gamma is not None:
+        value = value * exact(gamma).reshape(-1, *[1] * (x.ndim - 2))
+    return lambda t: ops.group_norm(x, gamma, groups=groups, epsilon=0.5, target=t), value, 16
+
+
+def transposed(d: Draw) -> Case:
+    dtype, rank = d.of(*FLOATS), d.number(1, 3)
+    kernel, stride, dilation, groups = d.number(1, 3), d.number(1, 3), d.number(1, 2), d.of(1, 1, 2)
+    c, f = groups * d.number(1, 3), d.number(1, 3)
+    sizes = [d.number(1, 4) for _ in range(rank)]
+    x, w = d.array((d.number(1, 2), c, *sizes), dtype, 1), d.array((c, f, *[kernel] * rank), dtype, 1)
+    out = [(size - 1) * stride + (kernel - 1) * dilation + 1 for size in sizes]
+    pad = d.number(0, min(2, (min(out) - 1) // 2))
+    value = np.zeros((x.shape[0], groups * f, *out))
+    for one in range(c):
+        g = one * groups // c
+        for offset in np.ndindex(*[kernel] * rank):
+            at = tuple(slice(o * dilation, o * dilation + (n - 1) * stride + 1, stride) for o, n in zip(offset, sizes))
+            part = np.multiply.outer(exact(w)[(one, slice(None), *offset)], exact(x)[:, one])
+            value[(slice(None), slice(g * f, (g + 1) * f), *at)] += np.moveaxis(part, 0, 1)
+    value = value[(..., *[slice(pad, n - pad) for n in out])]
+    options = {"stride": stride, "padding": pad, "dilation": dilation, "groups": groups}
+    return lambda t: ops.conv_transpose(x, w, target=t, **options), value, 1
+
+
+def matrix(d: Draw) -> Case:
+    """What takes matrices alone."""
+    name = d.of("transpose", "embedding", "row_sum", "column_sum")
+    x = d.array((d.number(0, 70), d.number(0, 70)), "float32" if "sum" in name else d.of(*FLOATS, "int8"))
+    if name == "transpose":
+        return lambda t: ops.transpose(x, target=t), exact(x).T, 0
+    if name == "embedding":
+        x = d.array((d.number(1, 9), d.number(0, 40)), x.dtype.name)
+        tokens = d.rng.integers(0, len(x), d.shape(0, 2)).astype(d.of("int32", "int64"))
+        return lambda t: ops.embedding(x, tokens, target=t), exact(x)[tokens], 0
+    return lambda t: getattr(ops, name)(x, target=t), exact(x).sum(1 if name == "row_sum" else 0), 1
+
+
+def wide(d: Draw) -> Case:
+    """Rows that a block keeps in registers, or does not, and that several blocks share."""
+    rows, columns = d.number(1, 3), round(10 ** d.rng.uniform(3, 5))
+    x = d.array((rows, columns), d.of(*FLOATS))
+    name = d.of("softmax", "sum", "cumsum", "layer_norm", "argmax", "sum of columns")
+    if name == "softmax":
+        e = np.exp(exact(x) - exact(x).max(1, keepdims=True))
+        return lambda t: ops.softmax(x, target=t), e / e.sum(1, keepdims=True), 8
+    if name == "argmax":
+        return lambda t: ops.argmax(x, target=t), exact(x).argmax(1), 0
+    if name == "layer_norm":
+        v = exact(x) - exact(x).mean(1, keepdims=True)
+        return lambda t: ops.layer_norm(x, epsilon=0.5, target=t), v / np.sqrt((v * v).mean(1, keepdims=True) + 0.5), 16
+    if name == "sum of columns":
+        return lambda t: ops.sum(x.T.copy(), axis=0, target=t), exact(x).sum(1), 1
+    return lambda t: getattr(ops, name)(x, axis=1, target=t), getattr(exact(x), name)(1), 1
+
+
 OPERATIONS = (
     elementwise, added, reduction, place, running, softmax, norm, matmul, vector, layer, convolution, square, pooled,
     moved, gathered, joined, turned, scattered, ranked, by_channel,
+    loss, grouped, transposed, matrix, wide,
 )  # fmt: skip
 
 
