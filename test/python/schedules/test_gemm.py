@@ -94,7 +94,7 @@ def test_a_step_is_longer_where_few_blocks_wait_for_it() -> None:
     """Small matmuls have tiles for many SMs, and K tiles of 32; large ones have the largest tiles."""
     target = "cuda -device=H200"
     small = tw.build(*schedules.sgemm(870, 248, 240), target=target, name="sgemm").report().kernels[0].launch
-    assert small.grid[0] * small.grid[1] >= 132
+    assert small.grid[0] * small.grid[1] >= 100
     large = tw.build(*schedules.sgemm(4096, 4096, 4096), target=target, name="sgemm").report().kernels[0].launch
     assert large.grid[:2] == (32, 32)
 
