@@ -21,6 +21,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from attention_rows import figures_of, gradients, grouped, masked
+from chain_rows import cross_entropy, gated_mlp, norm_matmul
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import tilewright as tw
@@ -140,6 +141,9 @@ def _rows() -> dict[str, Row]:
             ("forward GQA 64:8 2x4096 causal", lambda clock: grouped(clock.medians)),
             *(_forward(width, 4096, mask) for width in (128, 64) for mask in both),
             *(_masked(kind) for kind in ("window", "cap", "alibi", "sinks", "documents")),
+            ("chain gated MLP", lambda clock: gated_mlp(clock.medians)),
+            ("chain cross entropy", lambda clock: cross_entropy(clock.medians)),
+            ("chain norm and matmul", lambda clock: norm_matmul(clock.medians)),
             *(_forward(width, 1024, mask) for width in (64, 128) for mask in both),
             *(_gradients(width, length, "causal") for length in (16384, 1024) for width in (128, 64)),
             *(_forward(width, 16384, mask) for width in (64, 128, 256) for mask in both),

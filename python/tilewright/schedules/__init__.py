@@ -1,6 +1,7 @@
 """Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
 
 from .attention import attention_wgmma
+from .chains import cross_entropy_wgmma, gated_matmul_wgmma
 from .convolutions.mma import conv2d_mma
 from .convolutions.simt import conv2d
 from .convolutions.wgmma import conv2d_wgmma
@@ -22,7 +23,9 @@ __all__ = [
     "conv2d_mma",
     "conv2d_wgmma",
     "conv2d_winograd",
+    "cross_entropy_wgmma",
     "elementwise",
+    "gated_matmul_wgmma",
     "gelu",
     "layer_norm",
     "matmul",

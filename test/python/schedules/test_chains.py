@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import tilewright as tw
 from ptx import needs_disassembler
-from tilewright import te, testing
+from tilewright import schedules, te, testing
 from tilewright.dtypes import as_dtype
 from tilewright.instructions import wgmma
 
@@ -185,3 +186,43 @@ def test_the_assembler_has_nothing_to_say(name: str) -> None:
     s, args = CHAINS[name]()
     for kernel in tw.build(s, args, target=CUDA, name=name).report().kernels:
         assert not kernel.notes and not kernel.spills and not kernel.mismatches, str(kernel)
+
+
+def test_gated_matmul_of_several_blocks() -> None:
+    x, g, u = (numbers("float16", rows, 192, spread=0.3) for rows in (128, 192, 192))
+    s, args = schedules.gated_matmul_wgmma(128, 192, 192, "float16", tile=(128, 64), stages=3)
+    (made,) = testing.run(tw.build(s, args, target="sim", name="layer"), [x, g, u], [((128, 192), "float16")])
+    gate, up = (x.astype("float64") @ one.T.astype("float64") for one in (g, u))
+    exact = gate / (1 + np.exp(-gate)) * up
+    np.testing.assert_allclose(made, exact, rtol=2.0**-10, atol=1e-4)
+
+
+def test_cross_entropy_of_several_steps() -> None:
+    x, e = numbers("float16", 128, 128), numbers("float16", 256, 128)
+    targets = np.random.default_rng(0).integers(0, 256, 128).astype("int32")
+    s, args = schedules.cross_entropy_wgmma(128, 256, 128, "float16", tile=(64, 128), stages=2)
+    (made,) = testing.run(tw.build(s, args, target="sim", name="loss"), [x, e, targets], [((128,), "float32")])
+    logits = x.astype("float64") @ e.T.astype("float64")
+    largest = logits.max(1)
+    exact = largest + np.log(np.exp(logits - largest[:, None]).sum(1)) - logits[np.arange(128), targets]
+    np.testing.assert_allclose(made, exact, rtol=1e-6, atol=4e-6 * np.abs(logits).max())
+
+
+def test_one_loop_has_both_products() -> None:
+    s, args = schedules.gated_matmul_wgmma(1024, 1024, 512)
+    text = tw.build(s, args, target=CUDA, name="layer").ir("gpu")
+    consumer = text[text.index('tile.role "consumer"') :]
+    assert consumer.count("scf.for") == 1
+    assert text.count("tile.tma_load") == 3  # of X once
+
+
+@pytest.mark.parametrize(
+    ("schedule", "extents"),
+    [(schedules.gated_matmul_wgmma, (128, 100, 64)), (schedules.cross_entropy_wgmma, (128, 256, 100))],
+)
+def test_extents_that_no_tile_divides(schedule: Any, extents: tuple[int, int, int]) -> None:
+    tile = (128, 256) if schedule is schedules.cross_entropy_wgmma else (128, 128)
+    with pytest.raises(
+        ValueError, match=re.escape(f"expected extents that tiles of {(*tile, 64)} divide, got {extents}")
+    ):
+        schedule(*extents)
