@@ -37,6 +37,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -285,17 +286,21 @@ def write(out: Path, runs: list[dict[str, Any]]) -> None:
     fresh.replace(out)
 
 
+@cache
+def commit() -> str:
+    """Of the tree, asked for once: beside many processes git takes long."""
+    told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    return told.stdout.strip()
+
+
 def summary(found: Found, since: float) -> dict[str, Any]:
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
     seconds = {}
     for part in ("compile", "run"):
         taken = [one["seconds"][part] for one in found.values() if "seconds" in one]
         seconds[part] = {"median": round(statistics.median(taken), 2), "most": max(taken)} if taken else {}
     return {
         "command": f"python bench/fuzz_cuda.py {' '.join(sys.argv[1:])}",
-        "commit": commit,
+        "commit": commit(),
         "generators": digest(),
         "seeds": [min(found), max(found)] if found else [],
         "counts": counts(found),
@@ -331,7 +336,8 @@ def run_on_gpu(options: argparse.Namespace, since: float, processes: int) -> dic
 
     def save(found: Found) -> dict[str, Any]:
         figures = {"device": device.stdout.strip(), "which seeds": which, **summary(found, since)}
-        figures["not reached"] = len([seed for seed in seeds if found and seed <= max(found)]) - len(found)
+        last = max(found, default=-1)
+        figures["not reached"] = sum(seed <= last for seed in seeds) - len(found)
         write(options.out, [*runs, figures])
         return figures
 
