@@ -180,6 +180,7 @@ def test_what_cannot_be_applied():
         ("", "expected the JSON of a schedule's trace, got something else: JSONDecodeError("),
         ("[]", "expected the JSON of a schedule's trace, got something else: TypeError("),
         ("[" * 100_000, "expected the JSON of a schedule's trace, got something else: RecursionError("),
+        ("1" * 5000, "expected the JSON of a schedule's trace, got something else: ValueError("),
         ('{"version": 1}', "expected the JSON of a schedule's trace, got something else: KeyError("),
         ('{"version": 2}', "expected a trace of version 1, got version 2"),
         ('{"version": 1, "steps": [3]}', "expected the JSON of a schedule's trace, got something else: TypeError("),

@@ -3,6 +3,7 @@
 # pyright: reportPrivateUsage=false
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -87,8 +88,12 @@ class Trace:
     @staticmethod
     def from_json(text: str) -> Trace:
         """The trace that `to_json` wrote. Raises ValueError for anything else."""
+        said = "expected the JSON of a schedule's trace, got something else"
         try:
             content = json.loads(text)
+        except (TypeError, RecursionError, builtins.ValueError) as error:  # of more digits than Python reads, too
+            raise ValueError(f"{said}: {error!r}") from None
+        try:
             version = content["version"]
             if version != _VERSION:
                 raise ValueError(f"expected a trace of version {_VERSION}, got version {version!r}")
@@ -99,8 +104,8 @@ class Trace:
             tensors = dict(content["tensors"])
             _names(tensors.values())
             return Trace(tensors, _names(content["several"]), _names(content["outputs"]), steps)
-        except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
-            raise ValueError(f"expected the JSON of a schedule's trace, got something else: {error!r}") from None
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{said}: {error!r}") from None
 
     def save(self, path: str | Path) -> None:
         """Writes the JSON to a file."""
