@@ -17,11 +17,20 @@ import torch.nn.functional as F
 from attention import Clock
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from tilewright import ops
+import tilewright as tw
+from tilewright import ops, te
 from tilewright.ops.operator import Operand
 from tilewright.schedules.attention_choice import tiles_for
+from tilewright.schedules.online_softmax import attention_of
 from tilewright.target import Target
 
+# Tiles of queries and keys, and parts, that are tried for one sequence beside those that are chosen.
+CHOICES: list[dict[str, Any]] = [
+    {"tile": (64, 64), "parts": 16, "stages": 4},
+    {"tile": (64, 128), "parts": 16, "stages": 3},
+    {"tile": (64, 64), "parts": 32, "stages": 4},
+    {"tile": (64, 64), "parts": 33, "stages": 2},
+]
 SHAPES = [(1, 32, 8, 8192), (1, 64, 8, 65536), (16, 64, 8, 8192), (64, 32, 8, 4096), (1, 32, 32, 8192)]
 WIDTH = 128
 PAGES = (16, 64)
@@ -77,6 +86,15 @@ def measure(clock: Clock, batch: int, heads: int, shared: int, keys: int) -> dic
         paged()
         errors[f"pages of {page}"] = (result[:1].double() - right).abs().max().item()
         calls[f"pages of {page}"] = paged
+    for choice in CHOICES if batch == 1 and heads > shared else []:
+        tensors = [
+            te.placeholder(tuple(one.shape), "bfloat16", name=name) for name, one in zip("QKV", (q, k, v), strict=True)
+        ]
+        func = tw.build(*attention_of(*tensors, **choice), target="cuda", name="attention")
+        made = torch.full_like(q, float("nan"))
+        func(q, k, v, made)
+        errors[json.dumps(choice)] = (made[:1].double() - right).abs().max().item()
+        calls[json.dumps(choice)] = lambda func=func, made=made: func(q, k, v, made)
     calls["ours"]()
     errors["ours"] = (out[:1].double() - right).abs().max().item()
     times = dict(zip(calls, clock.medians(list(calls.values())), strict=True))
@@ -86,6 +104,7 @@ def measure(clock: Clock, batch: int, heads: int, shared: int, keys: int) -> dic
     return {
         "us": {name: round(1000 * ms, 2) for name, ms in times.items()},
         "share": round(times["copy"] / times["ours"], 3),
+        "shares": {name: round(times["copy"] / ms, 3) for name, ms in times.items()},
         "errors": errors,
         "chosen": chosen,
     }

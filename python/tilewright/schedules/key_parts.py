@@ -14,6 +14,9 @@ from ..te import Expr, Tensor, compute, exp2, max, reduce_axis, select, sum, thr
 from ..te.schedule import Schedule
 from .scores import heads_of, of_head, of_page
 
+# Parts that one thread merges, whose loads are under way together.
+_MOST_UNROLLED = 64
+
 __all__ = ["KeyParts", "Written", "merged", "schedule_merge"]
 
 
@@ -138,7 +141,7 @@ def merged(
 
 
 def schedule_merge(s: Schedule, result: Tensor, stages: Sequence[Tensor]) -> None:
-    """One block for each row, one thread for each value."""
+    """One block for each row, one thread for each value. It is launched while the kernel before it still runs."""
     *rows, column = s[result].op.axis
     row = rows[0]
     for other in rows[1:]:
@@ -148,3 +151,7 @@ def schedule_merge(s: Schedule, result: Tensor, stages: Sequence[Tensor]) -> Non
     for stage in stages:
         s[stage].set_scope("local")
         s[stage].compute_at(s[result], column)
+        (part,) = s[stage].op.reduce_axis
+        if part.dom is not None and isinstance(part.dom.extent, int) and part.dom.extent <= _MOST_UNROLLED:
+            s[stage].unroll(part)
+    s.launch(dependent=True)
