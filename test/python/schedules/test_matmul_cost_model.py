@@ -163,3 +163,17 @@ def test_a_fit_finds_what_made_the_times(
     assert len(off) == 2 and off[1] < off[0] / 2
     written = json.loads((tmp_path / "numbers.json").read_text())
     assert written["fitted_to"] == ["some"] and written["numbers"].keys() == made.keys()
+
+
+@pytest.mark.parametrize("layout", ["NN", "TN", "TT"])
+def test_factors_of_32_bits_across_k(layout: str) -> None:
+    """Four rows of k begin eight banks apart, at places that need no registers of their own."""
+    ways: dict[str, Any] = {"transpose_a": layout[0] == "T", "transpose_b": layout[1] == "T"}
+    s, tensors = schedules.matmul_mma(97, 132, 144, "tf32", tile=(112, 128), warps=(1, 4), stages=3, split_k=2, **ways)
+    a, b = (np.random.default_rng(seed).integers(-9, 9, shape) for seed, shape in enumerate(((97, 144), (144, 132))))
+    given = [np.ascontiguousarray(one.T if turned else one, "float32") for one, turned in zip((a, b), ways.values())]
+    c = np.zeros((97, 132), "float32")
+    tw.build(s, tensors, target="sim", name="matmul")(*given, c)
+    assert (c == a @ b).all()
+    s, tensors = schedules.matmul_mma(198, 1024, 512, "tf32", tile=(128, 128), warps=(2, 2), stages=3, **ways)
+    assert not re.search(r"\b(STL|LDL)\b", tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").sass())

@@ -88,10 +88,10 @@ def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
 
 def _of_all_rows(problem: Problem, most: int) -> Iterator[tuple[tuple[int, int], tuple[int, int], int, int]]:
     """Tiles of `matmul_mma` with as many rows as C, where these are few, so that B is read once. Two blocks fit on an
-    SM. A transposed A is swizzled along its rows, which only a power of two is apt for."""
+    SM. A transposed A that is not of 32 bits is swizzled along its rows, of which there are a power of two then."""
     grain = 16 if problem.M <= 128 else 32
     rows = grain * ceil(problem.M / grain)
-    if problem.layout[0] == "T" or not 32 < rows <= _FEW_ROWS:
+    if problem.layout[0] == "T" and problem.item_bytes != 4 or not 32 < rows <= _FEW_ROWS:
         return
     for columns, step_bytes in ((128, 128), (64, 128), (128, 64)):
         tile, warps = (rows, columns), (grain // 16, 4)

@@ -190,7 +190,10 @@ def tile_by_mma(
         s[stage].compute_at(s[sums], ko)
         if has_k_in_rows and block_k < 8 * granule:
             side_by_side(s[stage], 8 * granule // block_k, block_k)
-        if has_k_in_rows or tile[place] > granule:  # rows of one granule have nothing to exchange
+        if not has_k_in_rows and granule == 4:
+            # Of 32 bits a warp reads single elements, of four rows that begin eight banks apart.
+            s[stage].storage_align(s[stage].op.axis[-2], 32, 8)
+        elif has_k_in_rows or tile[place] > granule:  # rows of one granule have nothing to exchange
             s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
         fetch(s[stage], width, warps)
