@@ -49,7 +49,7 @@ def attention_wgmma(
     ------
     ValueError
         Where there is no instruction of this type; where `tile` is no multiple of 64 x 16 with 64 to 256 columns;
-        where a width is no multiple of 8 up to 256.
+        where a width is no multiple of 8 up to 256; where there are no keys.
 
     >>> import numpy as np
     >>> import tilewright as tw
@@ -73,6 +73,8 @@ def attention_wgmma(
             raise ValueError(f"expected a width of a multiple of 8, whose rows TMA copies, up to 256, got {given}")
     if causal and keys < queries:
         raise ValueError(f"expected at least as many keys as queries of a causal attention, got {keys} and {queries}")
+    if keys < 1:
+        raise ValueError(f"expected at least one key, got {keys}: ops.attention gives zeros without keys")
     if scale is not None and scale <= 0:
         raise ValueError(f"expected a positive scale, got {scale}")
 

@@ -250,3 +250,34 @@ def test_dropout_that_has_no_meaning(seed: Any, p: float, message: str):
     with pytest.raises(TilewrightError) as raised:
         ops.attention(q, q, q, dropout_p=p, **({} if seed is None else {"seed": seed}))
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("kind", ["bool", "float32"])
+def test_a_row_that_a_mask_leaves_empty_is_zero(kind: str):
+    q, k, v = np.random.default_rng(0).standard_normal((3, 2, 70, 64)).astype("float16")
+    seen = np.ones((70, 70), bool)
+    seen[5] = False
+    mask = seen if kind == "bool" else np.where(seen, np.float32(0), np.float32(-np.inf))
+    made = ops.attention(q, k, v, mask, target="sim -device=H200")
+    exact, _ = expected(q, k, v)
+    assert not made[:, 5].any()
+    np.testing.assert_allclose(np.delete(made, 5, 1), np.delete(exact, 5, 1), atol=2e-3)
+
+
+@pytest.mark.parametrize("shapes", [((2, 0, 64), (2, 70, 64)), ((2, 70, 64), (2, 0, 64)), ((0, 70, 64), (0, 70, 64))])
+def test_extents_of_zero(shapes: tuple[tuple[int, ...], tuple[int, ...]]):
+    q, k = (np.ones(shape, "float16") for shape in shapes)
+    made = ops.attention(q, k, k.copy(), target="sim -device=H200")
+    assert made.shape == q.shape and not made.any()
+    for gradient, of in zip(ops.attention_gradients(q, q, k, k.copy(), target="sim -device=H200"), (q, k, k)):
+        assert gradient.shape == of.shape and not gradient.any()
+
+
+def test_rows_that_tma_cannot_step_over():
+    q = np.random.default_rng(0).standard_normal((2, 70, 68)).astype("float16")[..., :64]
+    operand = ops.Operand(q.shape, "float16", (70 * 68, 68, 1))
+    s, _ = ops.attention.schedule(operand, operand, operand, target="sim -device=H200")
+    assert "tma" not in str(s)
+    made = ops.attention(q, q.copy(), q.copy(), target="sim -device=H200")
+    exact, _ = expected(q, q, q)
+    np.testing.assert_allclose(made, exact, atol=2e-3)

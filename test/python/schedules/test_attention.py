@@ -389,6 +389,7 @@ def test_each_barrier_but_releases_of_a_ragged_kernel_is_needed():
         ((1, 128, 128, 84), {}, "expected a width of a multiple of 8, whose rows TMA copies, up to 256, got 84"),
         ((1, 256, 128, 64), {"causal": True}, "expected at least as many keys as queries of a causal attention, got 128 and 256"),
         ((1, 128, 128, 64), {"scale": -1.0}, "expected a positive scale, got -1.0"),
+        ((1, 128, 0, 64), {}, "expected at least one key, got 0: ops.attention gives zeros without keys"),
     ],
 )  # fmt: skip
 def test_refusals(given: Any, options: dict[str, Any], message: str):

@@ -126,6 +126,55 @@ def cross_entropy(
     return made.s, [X, E, T, O]
 
 
+def retention(heads: int, rows: int, width: int, wide: int, dtype: str, *, columns: int = 64) -> Scheduled:
+    """Linear attention with a state that decays, S_i = decay S_(i - 1) + k_i v_i^T and o_i = S_i^T q_i, as one sum:
+    o_i = sum_(j <= i) decay^(i - j) (q_i k_j) v_j."""
+    Q, K = (te.placeholder((heads, rows, width), dtype, name=name) for name in "QK")
+    V, decay = te.placeholder((heads, rows, wide), dtype, name="V"), te.placeholder((heads,), name="log2_decay")
+    d, j = te.reduce_axis((0, width), name="d"), te.reduce_axis((0, rows), name="j")
+    S = te.compute(
+        (heads, rows, rows),
+        lambda h, i, j: te.sum(Q[h, i, d].astype("float32") * K[h, j, d].astype("float32"), axis=d),
+        name="S",
+    )
+
+    def decayed(h: te.Var, i: te.Var, j: te.Var) -> te.Expr:
+        value = S[h, i, j] * te.exp2(decay[h] * (i - j).astype("float32"))
+        return te.select(j <= i, value, te.const(0.0, "float32")).astype(dtype)
+
+    P = te.compute(S.shape, decayed, name="P")
+    W = te.compute(
+        V.shape,
+        lambda h, i, c: te.sum(P[h, i, j].astype("float32") * V[h, j, c].astype("float32"), axis=j),
+        name="W",
+    )
+    O = te.compute(V.shape, lambda h, i, c: W[h, i, c].astype(dtype), name="O")  # noqa: E741
+    s = te.create_schedule(O.op)
+    head, i, _ = O.op.axis
+    block, i = s[O].split(i, factor=64)
+    s[O].bind(head, te.thread_axis("blockIdx.y"))
+    s[O].bind(block, te.thread_axis("blockIdx.x"))
+    s[O].env_threads([te.thread_axis((0, 128), "threadIdx.x")])
+    warpgroup, _ = s[O].split(i, factor=64)
+    s[O].bind(warpgroup, te.thread_axis("threadIdx.y"))
+    s[W].set_scope("local")
+    s[W].compute_at(s[O], warpgroup)
+    tiles, inner = s[W].split(j, factor=columns)
+    s[W].reorder(tiles, *W.op.axis, inner)
+    for stage in (S, P):
+        s[stage].set_scope("local")
+        s[stage].compute_at(s[W], tiles)
+    for tensor, reader, stage, loop in ((Q, S, O, block), (K, S, W, tiles), (V, W, W, tiles)):
+        tile = s.cache_read(tensor, "shared", [reader])
+        s[tile].compute_at(s[stage], loop)
+        s[tile].copy_by("tma")
+    s[S].tensorize(S.op.axis[1], wgmma(dtype, "float32", n=columns, k=width, transpose_b=True))
+    s[W].tensorize(W.op.axis[1], wgmma(dtype, "float32", n=wide, k=columns))
+    s[W].software_pipeline(tiles, 2)
+    s[W].specialize(tiles)
+    return s, [Q, K, V, decay, O]
+
+
 def numbers(dtype: str, *shape: int, spread: float = 1.0) -> Any:
     rng = np.random.default_rng(sum(shape))
     return (spread * rng.standard_normal(shape)).astype(as_dtype(dtype))
@@ -165,7 +214,22 @@ def test_cross_entropy(rows: int, vocabulary: int, width: int, dtype: str, optio
     np.testing.assert_allclose(made, exact, rtol=1e-6, atol=4e-6 * np.abs(logits).max())
 
 
+def test_linear_attention_with_a_decaying_state() -> None:
+    q, k = (numbers("float16", 2, 192, 64, spread=0.3) for _ in range(2))
+    v, decay = numbers("float16", 2, 192, 64), np.array([0.9, 0.99])
+    s, args = retention(2, 192, 64, 64, "float16")
+    function = tw.build(s, args, target="sim", name="retention")
+    given = [q, k, v, np.log2(decay).astype("float32")]
+    (made,) = testing.run(function, given, [((2, 192, 64), "float16")])
+    state, exact = np.zeros((2, 64, 64)), np.empty((2, 192, 64))
+    for i in range(192):
+        state = decay[:, None, None] * state + k[:, i, :, None].astype("float64") * v[:, i, None]
+        exact[:, i] = np.einsum("hd,hdc->hc", q[:, i].astype("float64"), state)
+    assert np.abs(made - exact).max() <= 4 * 2.0**-11 * np.abs(exact).max()
+
+
 CHAINS = {
+    "retention": lambda: retention(16, 4096, 128, 128, "bfloat16"),
     "gated_mlp": lambda: gated_mlp(4096, 128, 4096, 128, "bfloat16", warpgroups=2),
     "cross_entropy": lambda: cross_entropy(4096, 32768, 128, "bfloat16", columns=128, warpgroups=2),
 }
