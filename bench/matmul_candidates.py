@@ -1,6 +1,6 @@
 """What the candidates of matmuls take on a GPU, beside what the cost model says: data to fit the model to.
 
-`python bench/matmul_candidates.py --seed 1001 [--budget 180] [--count 60] [--best 12] [--out FILE.json]`
+`python bench/matmul_candidates.py --seed 1001 [--budget 180] [--count 60] [--best 12] [--refined 1] [--out FILE.json]`
 
 Problems are those of `random_cases.py` for a seed, which no figure is then claimed for. Of each, the candidates that
 the model takes for the fastest, and the best by the model of each kind of schedule. Kernels are compiled first, by a
@@ -26,7 +26,7 @@ from tune_matmul import compile_for, function_of
 
 from tilewright import Target
 from tilewright.devices import GPU
-from tilewright.schedules.matmuls.candidates import candidates
+from tilewright.schedules.matmuls.candidates import candidates, refinements
 from tilewright.schedules.matmuls.cost_model import estimate
 from tilewright.schedules.matmuls.problem import Choice, Problem
 from tilewright.schedules.matmuls.selection import choose
@@ -52,8 +52,9 @@ def kind(choice: Choice) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def wanted(problem: Problem, device: GPU, best: int) -> list[Choice]:
-    """Two thirds of them are the fastest by the model, the others the fastest of their kind."""
+def wanted(problem: Problem, device: GPU, best: int, refined: int) -> list[Choice]:
+    """Two thirds of them are the fastest by the model, the others the fastest of their kind. Besides there are the
+    variants of as many of the fastest as are refined."""
     ordered = sorted(candidates(problem, device), key=lambda one: estimate(problem, one, device))
     found = {str(choice): choice for choice in [choose(problem, device), *ordered[: 2 * best // 3]]}
     seen = {kind(choice) for choice in found.values()}
@@ -63,6 +64,8 @@ def wanted(problem: Problem, device: GPU, best: int) -> list[Choice]:
         if kind(choice) not in seen:
             seen.add(kind(choice))
             found[str(choice)] = choice
+    for choice in ordered[:refined]:
+        found |= {str(one): one for one in refinements(problem, choice, device) if str(one) not in found}
     return list(found.values())
 
 
@@ -72,6 +75,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=180, help="seconds in all (default: 180)")
     parser.add_argument("--count", type=int, default=60, help="problems (default: 60)")
     parser.add_argument("--best", type=int, default=12, help="candidates of each (default: 12)")
+    parser.add_argument("--refined", type=int, default=0, help="the fastest that are refined (default: 0)")
     parser.add_argument("--out", type=Path, default=Path("matmul-candidates.json"))
     parser.add_argument("--device", default="H200")
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 1))
@@ -81,7 +85,7 @@ def main() -> None:
     assert device is not None
     drawn = [draw(given.seed + place, group, given.count) for place, group in enumerate(GROUPS)]
     problems = [problem_of(case) for case in in_turns(drawn)][: given.count]
-    jobs = {problem: wanted(problem, device, given.best) for problem in problems}
+    jobs = {problem: wanted(problem, device, given.best, given.refined) for problem in problems}
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"TILEWRIGHT_CACHE": "on", "TILEWRIGHT_CACHE_DIR": folder}
         pool = ProcessPoolExecutor(given.workers, mp_context=get_context("spawn"))
