@@ -11,7 +11,8 @@ from .dtypes import dtype_of
 from .errors import TilewrightValueError as ValueError
 from .messages.location import Source, user_source
 from .te import compute, placeholder, reduce_axis, sum
-from .te.expr import Expr, IterVar, constant
+from .te.arithmetic import constant
+from .te.expr import Expr, IterVar
 from .te.intrinsic import TensorIntrin, trusted_intrinsic
 from .te.statements import Buffer, Instruction, Loop, Statement, Store
 from .te.tensor import ComputeOp

@@ -12,19 +12,19 @@ from tilewright.te.schedule.group import Group
 # What a schedule has besides primitives.
 NO_PRIMITIVES: dict[type, set[str]] = {
     Schedule: {
+        "add_stage",
         "apply",
         "emit",
         "explain",
+        "find_stage",
         "ir",
         "name_of",
-        "producers",
-        "readers",
-        "reads_through",
         "stage_of_axis",
         "trace",
     },
     Stage: {
         "axes_at",
+        "axis_handle",
         "factored_axes",
         "forget_unused_axes",
         "has_axis",

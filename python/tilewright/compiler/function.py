@@ -12,24 +12,24 @@ from mlir import ir
 
 from ..backend.sass import disassemble
 from ..errors import TilewrightError
-from ..errors import TilewrightKeyError as KeyError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..native.callable import CallableBase, hold_lock, holds_lock, set_target, shorten_calls
 from ..target import Target
 from ..tvm_compat.missing_names import attribute_of
+from .extents import extents_of
 from .launch_config import LaunchConfig, with_formulas
 from .pipeline import Lowering
 from .programs import ManagedCuda, Program, make_program
+from .tvm_module import TvmModule
 
 if TYPE_CHECKING:
     import tvm_ffi
 
     from ..report import Report
-    from ..runtime import Argument, Device, Signature, Timing
+    from ..runtime import Device, Signature, Timing
     from ..runtime.host_program import HostProgram
     from ..runtime.timeline import Timeline
-    from .tvm_module import DeviceModule
 
 __all__ = ["Function", "LaunchConfig"]
 
@@ -55,7 +55,7 @@ class _FirstCall:
 
 
 @shorten_calls
-class Function(CallableBase):
+class Function(CallableBase, TvmModule):
     """A compiled program. Call it with one array for each argument; it writes those of the outputs.
 
     Arguments are arrays of NumPy, of `tw.nd` and of any library that speaks DLPack. They must be in the memory of the
@@ -261,7 +261,7 @@ class Function(CallableBase):
         Only the shapes of the arrays count, so anything with a `shape` will do. If all extents are constants and no
         argument is a number, no arrays are needed.
         """
-        launches = self._program.launches(self._extents(arrays))
+        launches = self._program.launches(extents_of(self.signature, arrays))
         is_symbolic = any(not isinstance(extent, int) for each in self.signature.arguments for extent in each.shape)
         return LaunchConfig(with_formulas(launches, self.lowering) if is_symbolic else launches)
 
@@ -281,7 +281,7 @@ class Function(CallableBase):
         """
         from ..report.make import make_report
 
-        extents = iter(self._extents(arrays))
+        extents = iter(extents_of(self.signature, arrays))
         arguments = self.signature.arguments
         shapes = [[next(extents) for _ in range(argument.extent_count)] for argument in arguments]
         shapes = [
@@ -349,51 +349,6 @@ class Function(CallableBase):
 
         return function_html(self)
 
-    def _extents(self, arrays: tuple[Any, ...]) -> list[int]:
-        """The extents of all arguments in order, checked against the signature, and the numbers' bits."""
-        from ..runtime.calls import flattened
-        from ..runtime.numbers import bits_of
-
-        arguments = self.signature.arguments
-        is_known = all(isinstance(extent, int) for argument in arguments for extent in argument.shape)
-        is_plain = not any(argument.is_number or argument.optional for argument in arguments)
-        if not arrays and is_known and is_plain:
-            known = [(*argument.shape, *_strides_without(argument)) for argument in arguments]
-            return [int(extent) for extents in known for extent in extents]  # type: ignore[arg-type]
-        arrays = tuple(flattened(self.signature, arrays))
-        extents: list[int] = []
-        for argument, array in zip(arguments, arrays):
-            if argument.is_number:
-                extents.append(bits_of(array, argument.dtype, f"{self.signature}: {argument.name}"))
-                continue
-            if argument.is_pointer or (argument.optional and array is None):
-                extents.extend(self._extents_without(argument, arrays))
-                extents.extend(_strides_without(argument))
-                continue
-            shape = getattr(array, "shape", None)
-            if shape is None:
-                raise TypeError(
-                    f"{self.signature}: {argument.name}: expected something with a shape, got {type(array).__name__}"
-                )
-            given = tuple(int(extent) for extent in shape)
-            fits = len(given) == len(argument.shape) and all(
-                not isinstance(wanted, int) or wanted == extent for wanted, extent in zip(argument.shape, given)
-            )
-            if not fits:
-                raise ValueError(f"{self.signature}: {argument.name}: got shape {given}")
-            extents.extend(given)
-            extents.extend(_strides_without(argument))
-        flags = [array is not None for argument, array in zip(arguments, arrays) if argument.optional]
-        return extents + [int(flag) for flag in flags]
-
-    def _extents_without(self, argument: Argument, arrays: tuple[Any, ...]) -> list[int]:
-        """The extents of an array that is not given, or of which but the address is, as far as others have them."""
-        known: dict[str, int] = {}
-        for other, array in zip(self.signature.arguments, arrays):
-            found = (array,) if other.is_number else () if other.is_pointer else getattr(array, "shape", ())
-            known.update({str(symbol): int(extent) for symbol, extent in zip(other.shape, found)})
-        return [extent if isinstance(extent, int) else known.get(str(extent), 0) for extent in argument.shape]
-
     def time_evaluator(self, device: Any = None, dev: Any = None, **options: Any) -> Callable[..., Timing]:
         """A function that times calls of this function: `f.time_evaluator(repeat=20)(a, b, c).median`, in seconds.
 
@@ -419,59 +374,9 @@ class Function(CallableBase):
             device = cuda(0) if on_gpu else cpu()
         return time_evaluator(self, device, **options)
 
-    # ------------------------------------------------------------------ as TVM's modules are looked at
-
-    def __getitem__(self, name: str) -> Function:
-        """The function itself, by its name."""
-        if name not in (self.entry_name, self.name):
-            raise KeyError(f"expected the name of this function, {self.entry_name!r}, got {name!r}")
-        return self
-
-    def get_function(self, name: str, query_imports: bool = False) -> Function:
-        """The function itself, by its name."""
-        return self[name]
-
-    def implements_function(self, name: str, query_imports: bool = False) -> bool:
-        """Whether that is its name."""
-        return name in (self.entry_name, self.name)
-
-    @property
-    def entry_func(self) -> Function:
-        """The function itself."""
-        return self
-
-    @property
-    def type_key(self) -> str:
-        """The kind of its target."""
-        return str(self.target.kind)
-
-    @property
-    def imported_modules(self) -> list[DeviceModule]:
-        """The kernels: `f.imported_modules[0].get_source()` is their PTX, on the simulator their IR of stage gpu."""
-        from .tvm_module import DeviceModule
-
-        if self.target.kind == "cuda":
-            return [DeviceModule("cuda", "ptx", self.ptx)]
-        return [DeviceModule("sim", "mlir", self.ir("gpu"))] if self.target.kind == "sim" else []
-
-    def get_source(self, fmt: str = "") -> str:
-        """The host function, in MLIR's LLVM dialect."""
-        if fmt not in ("", "mlir"):
-            raise ValueError(f"expected 'mlir', the format that the host function has, got {fmt!r}")
-        return self.ir("host")
-
-    def inspect_source(self, fmt: str = "") -> str:
-        """TVM's newer word for `get_source`."""
-        return self.get_source(fmt)
-
     def __getattr__(self, name: str) -> object:
         return _missing(name)
 
     def module(self, stage: str) -> ir.Module:
         """A copy of a stage's module, for your own passes."""
         return self.lowering.copy_of("te" if stage == "schedule" else stage)
-
-
-def _strides_without(argument: Argument) -> list[int]:
-    """The strides of an argument where no array is looked at: no launch's numbers depend on them."""
-    return [stride if isinstance(stride, int) else stride.divisible_by for stride in argument.strides or ()]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..errors import TilewrightKeyError as KeyError
 from ..errors import TilewrightValueError as ValueError
 
 if TYPE_CHECKING:
     from ..runtime import Timing
+    from ..target import Target
 
-__all__ = ["DeviceModule", "tvm_time_evaluator"]
+__all__ = ["DeviceModule", "TvmModule", "tvm_time_evaluator"]
+
+Self = TypeVar("Self", bound="TvmModule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,64 @@ class DeviceModule:
         if fmt not in ("", self.format):
             raise ValueError(f"expected {self.format!r}, the format that kernels for {self.type_key} have, got {fmt!r}")
         return self.source
+
+    def inspect_source(self, fmt: str = "") -> str:
+        """TVM's newer word for `get_source`."""
+        return self.get_source(fmt)
+
+
+class TvmModule:
+    """A built function as TVM's modules are looked at: it is the one function of its module."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def entry_name(self) -> str: ...
+        @property
+        def target(self) -> Target: ...
+        @property
+        def ptx(self) -> str: ...
+        def ir(self, stage: str, *, locations: bool = False) -> str: ...
+
+    def __getitem__(self: Self, name: str) -> Self:
+        """The function itself, by its name."""
+        if name not in (self.entry_name, self.name):
+            raise KeyError(f"expected the name of this function, {self.entry_name!r}, got {name!r}")
+        return self
+
+    def get_function(self: Self, name: str, query_imports: bool = False) -> Self:
+        """The function itself, by its name."""
+        return self[name]
+
+    def implements_function(self, name: str, query_imports: bool = False) -> bool:
+        """Whether that is its name."""
+        return name in (self.entry_name, self.name)
+
+    @property
+    def entry_func(self: Self) -> Self:
+        """The function itself."""
+        return self
+
+    @property
+    def type_key(self) -> str:
+        """The kind of its target."""
+        return str(self.target.kind)
+
+    @property
+    def imported_modules(self) -> list[DeviceModule]:
+        """The kernels: `f.imported_modules[0].get_source()` is their PTX, on the simulator their IR of stage gpu."""
+        if self.target.kind == "cuda":
+            return [DeviceModule("cuda", "ptx", self.ptx)]
+        return [DeviceModule("sim", "mlir", self.ir("gpu"))] if self.target.kind == "sim" else []
+
+    def get_source(self, fmt: str = "") -> str:
+        """The host function, in MLIR's LLVM dialect."""
+        if fmt not in ("", "mlir"):
+            raise ValueError(f"expected 'mlir', the format that the host function has, got {fmt!r}")
+        return self.ir("host")
 
     def inspect_source(self, fmt: str = "") -> str:
         """TVM's newer word for `get_source`."""

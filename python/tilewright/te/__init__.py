@@ -18,6 +18,7 @@ from ..tvm_compat.missing_names import attribute_of, provide
 from . import functions, hybrid, nodes
 from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
 from .autodiff import gradient
+from .definitions import compute, placeholder
 from .expr import Expr, IterVar, Var
 from .extents import Array
 from .extern_op import ExternOp, extern
@@ -31,7 +32,7 @@ from .scan_stages import ScanOp
 from .statements import Buffer
 from .strides import Strided, strided
 from .tag import tag_scope
-from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder
+from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice
 from .variables import convert
 
 # isort: split

@@ -8,6 +8,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from .conditions import all, if_then_else
+from .definitions import compute
 from .derivative import derivative, same
 from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
 from .extern_op import ExternOp
@@ -16,7 +17,7 @@ from .program import operations
 from .reduction import reduce_axis, sum
 from .rewrite import rewrite
 from .scan_stages import ScanOp
-from .tensor import ComputeOp, Tensor, compute
+from .tensor import ComputeOp, Tensor
 
 __all__ = ["gradient"]
 

@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import user_source
-from .expr import (
-    Call,
-    Const,
-    Expr,
-    ExprLike,
-    Read,
-    Select,
-    Var,
-    literal,
-    unify,
-)
+from .arithmetic import literal, unify
+from .expr import Call, Const, Expr, ExprLike, Read, Select, Var
 
 if TYPE_CHECKING:
     from .tensor import Tensor

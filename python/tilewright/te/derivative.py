@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from ..errors import TilewrightTypeError as TypeError
 from ..messages.location import Source
-from .expr import Call, Cast, Const, Expr, Read, Select, binary
+from .arithmetic import binary
+from .expr import Call, Cast, Const, Expr, Read, Select
 from .functions import cos, cosh, exp, log, sin, sinh, sqrt, trunc
 from .walks import Steps, run
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from ..dtypes import DType, as_dtype, dtype_of
 from ..errors import TilewrightError
+from .definitions import placeholder
 from .expr import Call, Cast, Const, Expr, Previous, Read, ReduceItem, Select, Var
 from .program import operations
 from .reduction import Reduction
 from .rewrite import rebuild
-from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, placeholder
+from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 
 __all__ = ["NoDouble", "in_double"]
 

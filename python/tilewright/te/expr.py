@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
-from ..dtypes import DType, dtype_of, fits
+from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
-from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from .extents import Array, Range, as_extent
+from .operators import SYMBOLS, Operators
 from .walks import Steps, run
 
 if TYPE_CHECKING:
@@ -24,35 +24,11 @@ __all__ = ["Call", "Cast", "Const", "Expr", "ExprLike", "IterVar", "Previous", "
 
 ExprLike = Union["Expr", int, float, bool]
 
-_SYMBOLS = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "floormod": "%", "and": "&", "or": "|",
-    "xor": "^", "shl": "<<", "shr": ">>", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-}  # fmt: skip
 # How tightly operators bind, for printing.
 _BINDING = {"|": 2, "^": 3, "&": 4, "<<": 5, ">>": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7}
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-_BITWISE = ("and", "or", "xor", "shl", "shr")
-# The functions of NumPy that its scalars call for an operator, and those whose name is another than te's.
-_OF_NUMPY = {
-    "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",
-    "floor_divide": "floordiv", "remainder": "floormod", "equal": "eq", "not_equal": "ne", "less": "lt",
-    "less_equal": "le", "greater": "gt", "greater_equal": "ge", "bitwise_and": "and", "bitwise_or": "or",
-    "bitwise_xor": "xor", "left_shift": "shl", "right_shift": "shr",
-}  # fmt: skip
-_FUNCTION_OF_NUMPY = {
-    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctan2": "atan2", "arctanh": "atanh", "bitwise_count": "popcount", "invert": "bitwise_not",
-    "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "rint": "nearbyint",
-}  # fmt: skip
-_INDEX_OPS = frozenset(("add", "sub", "mul", "floordiv", "floormod", "truncdiv", "truncmod", "min", "max"))
 
 
-def _is_scalar(value: object) -> bool:
-    """Whether a value of Python's, of NumPy's or an expression is one number."""
-    return isinstance(value, Expr) or getattr(value, "shape", ()) == ()
-
-
-class Expr:
+class Expr(Operators):
     """A scalar expression. Comparisons and arithmetic make new ones; ``astype`` converts.
 
     The dtypes of two operands must be the same; a Python number takes the other operand's. Integers are divided by
@@ -94,25 +70,6 @@ class Expr:
             return self
         return Cast(self, to, source)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Expr:
-        """What NumPy calls for `np.float32(2) * x`, which is the expression, and for `np.exp(x)`, which is refused."""
-        op = _OF_NUMPY.get(ufunc.__name__)
-        if (
-            op is not None
-            and method == "__call__"
-            and all(isinstance(each, Expr) or _is_scalar(each) for each in inputs)
-        ):
-            return binary(op, *inputs)
-        name, source = ufunc.__name__, user_source()
-        if op is not None or method != "__call__":
-            raise TypeError(f"{source}: np.{name}: expected an expression and a number, got an array")
-        from .. import te
-
-        instead = _FUNCTION_OF_NUMPY.get(name, name)
-        if instead in te.__all__:
-            raise TypeError(f"{source}: expected te.{instead} of an expression, got np.{name}, which takes arrays")
-        raise TypeError(f"{source}: expected a function of te on an expression, got np.{name}, which takes arrays")
-
     def __bool__(self) -> bool:
         raise TypeError(
             f"{user_source()}: expected te.all, te.any, te.if_then_else or te.select on an expression, "
@@ -122,108 +79,18 @@ class Expr:
     def __iter__(self) -> Iterator[Any]:
         raise TypeError(f"{user_source()}: expected a sequence, got the expression {self}")
 
-    def __add__(self, other: ExprLike) -> Expr:
-        return binary("add", self, other)
-
-    def __radd__(self, other: ExprLike) -> Expr:
-        return binary("add", other, self)
-
-    def __sub__(self, other: ExprLike) -> Expr:
-        return binary("sub", self, other)
-
-    def __rsub__(self, other: ExprLike) -> Expr:
-        return binary("sub", other, self)
-
-    def __mul__(self, other: ExprLike) -> Expr:
-        return binary("mul", self, other)
-
-    def __rmul__(self, other: ExprLike) -> Expr:
-        return binary("mul", other, self)
-
-    def __truediv__(self, other: ExprLike) -> Expr:
-        return binary("div", self, other)
-
-    def __rtruediv__(self, other: ExprLike) -> Expr:
-        return binary("div", other, self)
-
-    def __floordiv__(self, other: ExprLike) -> Expr:
-        return binary("floordiv", self, other)
-
-    def __rfloordiv__(self, other: ExprLike) -> Expr:
-        return binary("floordiv", other, self)
-
-    def __mod__(self, other: ExprLike) -> Expr:
-        return binary("floormod", self, other)
-
-    def __rmod__(self, other: ExprLike) -> Expr:
-        return binary("floormod", other, self)
-
-    def __and__(self, other: ExprLike) -> Expr:
-        return binary("and", self, other)
-
-    def __rand__(self, other: ExprLike) -> Expr:
-        return binary("and", other, self)
-
-    def __or__(self, other: ExprLike) -> Expr:
-        return binary("or", self, other)
-
-    def __ror__(self, other: ExprLike) -> Expr:
-        return binary("or", other, self)
-
-    def __xor__(self, other: ExprLike) -> Expr:
-        return binary("xor", self, other)
-
-    def __rxor__(self, other: ExprLike) -> Expr:
-        return binary("xor", other, self)
-
-    def __lshift__(self, other: ExprLike) -> Expr:
-        return binary("shl", self, other)
-
-    def __rlshift__(self, other: ExprLike) -> Expr:
-        return binary("shl", other, self)
-
-    def __rshift__(self, other: ExprLike) -> Expr:
-        return binary("shr", self, other)
-
-    def __rrshift__(self, other: ExprLike) -> Expr:
-        return binary("shr", other, self)
-
     def __neg__(self) -> Expr:
-        source = user_source()
-        need_arithmetic("-", self, source)
-        if self.element_type.is_float:
-            return Call("neg", (self,), self.element_type, source)
-        return binary("sub", 0, self)
+        from .arithmetic import negative
+
+        return negative(self)
 
     def __pos__(self) -> Expr:
         return self
 
     def __invert__(self) -> Expr:
         if self.element_type.kind == "bool":
-            return binary("xor", self, True)
-        return binary("xor", self, -1 if self.element_type.kind == "int" else (1 << self.element_type.bits) - 1)
-
-    def __lt__(self, other: ExprLike) -> Expr:
-        return binary("lt", self, other)
-
-    def __le__(self, other: ExprLike) -> Expr:
-        return binary("le", self, other)
-
-    def __gt__(self, other: ExprLike) -> Expr:
-        return binary("gt", self, other)
-
-    def __ge__(self, other: ExprLike) -> Expr:
-        return binary("ge", self, other)
-
-    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
-        if other is None:
-            return False  # type: ignore[return-value]
-        return binary("eq", self, other)  # type: ignore[arg-type]
-
-    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
-        if other is None:
-            return True  # type: ignore[return-value]
-        return binary("ne", self, other)  # type: ignore[arg-type]
+            return self ^ True
+        return self ^ (-1 if self.element_type.kind == "int" else (1 << self.element_type.bits) - 1)
 
     def same_as(self, other: object) -> bool:
         """Whether `other` is this expression, not one that computes the same."""
@@ -231,7 +98,7 @@ class Expr:
 
     def equal(self, other: ExprLike) -> Expr:
         """``self == other`` as an expression."""
-        return binary("eq", self, other)
+        return self == other
 
     def __str__(self) -> str:
         return run(_text(self))
@@ -384,9 +251,9 @@ class Call(Expr):
         return super().__bool__()
 
     def written(self, operands: Sequence[str]) -> str:
-        if self.op not in _SYMBOLS:
+        if self.op not in SYMBOLS:
             return f"{self.op}({', '.join(operands)})"
-        symbol, binding = _SYMBOLS[self.op], _binding(self)
+        symbol, binding = SYMBOLS[self.op], _binding(self)
         lhs, rhs = (
             f"({text})" if _binding(arg) < binding + side else text
             for side, (arg, text) in enumerate(zip(self.args, operands))
@@ -396,9 +263,9 @@ class Call(Expr):
 
 def _binding(expr: Expr) -> int:
     """How tightly the operator of an expression binds; names, numbers and calls most of all."""
-    if not isinstance(expr, Call) or expr.op not in _SYMBOLS:
+    if not isinstance(expr, Call) or expr.op not in SYMBOLS:
         return 9
-    return _BINDING.get(_SYMBOLS[expr.op], 1)
+    return _BINDING.get(SYMBOLS[expr.op], 1)
 
 
 class Cast(Expr):
@@ -509,107 +376,3 @@ class ReduceItem(Expr):
     def written(self, operands: Sequence[str]) -> str:
         axes = ", ".join(axis.name for axis in self.reduction.axis)
         return f"{self.reduction.name}({', '.join(operands)}, axis=[{axes}])"
-
-
-def literal(value: object, like: Expr | None, source: Source) -> Expr:
-    """A Python number as an expression of the type of `like`, or of its own natural type; an expression is itself."""
-    if isinstance(value, Expr):
-        return value
-    from .tensor import Tensor, TensorRegion, TensorSlice
-
-    if isinstance(value, TensorRegion):
-        position = next(place for place, index in enumerate(value.indices) if isinstance(index, slice))
-        raise TypeError(f"{source}: index {position} of {value.tensor.name}: expected one element, got a slice")
-    if isinstance(value, (Tensor, TensorSlice)):
-        missing = f"one element of it, {value.name}[...] with {value.ndim} indices"
-        raise TypeError(f"{source}: expected a scalar, got the tensor {value.name}: read {missing}")
-    if type(value).__module__ == "numpy" and (item := getattr(value, "item", None)) is not None:
-        value = item()
-    if not isinstance(value, (bool, int, float)):
-        raise TypeError(f"{source}: expected an expression or a number, got {value!r}")
-    kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
-    if like is None:
-        return constant(value, dtype_of({"bool": "bool", "int": "int32", "float": "float32"}[kind]), source)
-    if kind != "float" and like.is_index:
-        return Const(int(value), like.element_type, source, is_index=True)
-    if kind == "float" and not like.element_type.is_float or (kind == "int") and like.element_type.kind == "bool":
-        raise TypeError(f"{source}: expected operands of one dtype, got {like.dtype} and the {kind} {value!r}")
-    return constant(value, like.element_type, source)
-
-
-def whole(value: Any) -> Any:
-    """The number that a constant of an integer type is; anything else itself."""
-    return int(value.value) if isinstance(value, Const) and value.element_type.is_integer else value
-
-
-def constant(value: int | float | bool, dtype: DType, source: Source) -> Const:
-    """A number of a given type, which must have it."""
-    if dtype.is_integer:
-        if isinstance(value, float) and not value.is_integer():
-            raise TypeError(f"{source}: expected a value of {dtype}, got {value!r}")
-        if not fits(int(value), dtype):
-            raise ValueError(f"{source}: expected a value of {dtype}, got {value!r}, which it does not have")
-        return Const(int(value), dtype, source)
-    if dtype.kind == "bool":
-        return Const(bool(value), dtype, source)
-    return Const(float(value), dtype, source)
-
-
-def need_arithmetic(what: str, value: Expr, source: Source) -> None:
-    """Storage types are converted before anything is computed with them; bools are no numbers."""
-    if value.element_type.storage:
-        raise TypeError(
-            f"{source}: '{what}': expected a dtype with arithmetic, got {value.dtype}, which only stores: "
-            "convert it with .astype"
-        )
-    if value.element_type.kind == "bool" and what not in ("==", "!=", "&", "|", "^", "min", "max"):
-        raise TypeError(f"{source}: '{what}': expected a number, got bool: convert it with .astype")
-
-
-def unify(what: str, lhs: object, rhs: object, source: Source) -> tuple[Expr, Expr]:
-    """Two operands in one type: numbers take the other's, index arithmetic that of int32 or int64 data."""
-    if not isinstance(lhs, Expr) and not isinstance(rhs, Expr):
-        first = literal(lhs, None, source)
-        return first, literal(rhs, first, source)
-    if not isinstance(lhs, Expr):
-        return literal(lhs, rhs if isinstance(rhs, Expr) else None, source), rhs  # type: ignore[return-value]
-    if not isinstance(rhs, Expr):
-        return lhs, literal(rhs, lhs, source)
-    if lhs.is_index != rhs.is_index:
-        index, data = (lhs, rhs) if lhs.is_index else (rhs, lhs)
-        if isinstance(data, Const) and data.dtype == "int32":
-            data = Const(data.value, data.element_type, data.source, is_index=True)
-        elif data.dtype in ("int32", "int64"):
-            index = Cast(index, data.element_type, source)
-        return_pair = (index, data) if lhs.is_index else (data, index)
-        lhs, rhs = return_pair
-    if lhs.element_type is not rhs.element_type:
-        raise TypeError(
-            f"{source}: '{what}': expected operands of one dtype, got {lhs.dtype} and {rhs.dtype}: "
-            "convert one with .astype"
-        )
-    return lhs, rhs
-
-
-def binary(op: str, a: ExprLike, b: ExprLike) -> Expr:
-    """`a op b` with the checks that every binary operation has."""
-    source = user_source()
-    what = _SYMBOLS.get(op, op)
-    lhs, rhs = unify(what, a, b, source)
-    need_arithmetic(what, lhs, source)
-    dtype = lhs.element_type
-    if op == "div" and not dtype.is_float:
-        raise TypeError(
-            f"{source}: '/': expected floats, got {dtype}: integers are divided by //, te.floordiv or te.truncdiv"
-        )
-    if op in _BITWISE and dtype.is_float:
-        raise TypeError(f"{source}: '{what}': expected integers or bools, got {dtype}")
-    if op in _COMPARISONS:
-        return Call(op, (lhs, rhs), dtype_of("bool"), source)
-    is_index = lhs.is_index and rhs.is_index
-    if is_index and op in _BITWISE:
-        lhs, rhs, is_index = Cast(lhs, dtype, source), Cast(rhs, dtype, source), False
-    if op in ("floordiv", "floormod", "truncdiv", "truncmod", "div") and isinstance(rhs, Const) and rhs.value == 0:
-        if not dtype.is_float:
-            raise ValueError(f"{source}: '{what}': expected a divisor other than 0, got 0")
-    return Call(op, (lhs, rhs), dtype, source, is_index)

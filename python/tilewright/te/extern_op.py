@@ -11,9 +11,10 @@ from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from .expr import Expr
 from .names import checked_name
+from .shapes import checked_extents
 from .statements import Buffer, Statement, check_stores, expressions_of, statements_in
 from .tag import current_tag
-from .tensor import Extent, Operation, Tensor, checked_extents
+from .tensor import Extent, Operation, Tensor
 
 __all__ = ["ExternOp", "extern"]
 

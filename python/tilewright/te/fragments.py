@@ -16,7 +16,8 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from . import functions
-from .expr import Call, Cast, Const, Expr, IterVar, Read, constant
+from .arithmetic import constant
+from .expr import Call, Cast, Const, Expr, IterVar, Read
 from .rewrite import rewrite
 from .statements import Buffer, Instruction, Load, Loop, MatrixCall, Pointer, Statement, Store
 from .tensor import ComputeOp, Tensor

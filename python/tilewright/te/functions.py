@@ -9,19 +9,9 @@ from typing import Any
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..messages.location import Source, user_source
+from .arithmetic import binary, constant, literal, need_arithmetic, unify
 from .conditions import all, any, if_given, if_then_else, is_given, select
-from .expr import (
-    Call,
-    Const,
-    Expr,
-    ExprLike,
-    Select,
-    binary,
-    constant,
-    literal,
-    need_arithmetic,
-    unify,
-)
+from .expr import Call, Const, Expr, ExprLike, Select
 from .variables import const, max_value, min_value, size_var, thread_axis, var
 
 __all__ = [

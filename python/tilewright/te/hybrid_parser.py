@@ -13,12 +13,13 @@ from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..messages.location import Source, at_source
 from . import functions
-from .expr import Const, Expr, IterVar, literal
+from .arithmetic import literal
+from .expr import Const, Expr, IterVar
 from .hybrid_names import ALLOCATIONS, LOOPS
 from .hybrid_values import ARITHMETIC, Scalar, ValueReader, called, number_of
 from .ir_builder import IRBuilder
+from .shapes import checked_extents
 from .statements import Buffer, Load, store
-from .tensor import checked_extents
 
 __all__ = ["Parser", "definition_of"]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source
-from .expr import Expr, IterVar, Read, ReduceItem, literal
+from .arithmetic import literal
+from .expr import Expr, IterVar, Read, ReduceItem
 from .linear import linear_of
 from .reduction import Reduction, checked_axes
 from .rewrite import rewrite

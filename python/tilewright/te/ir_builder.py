@@ -12,10 +12,12 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from ..tvm_compat.missing_names import attribute_of, attributes_of
-from .expr import Const, Expr, ExprLike, IterVar, Var, literal
+from .arithmetic import literal
+from .expr import Const, Expr, ExprLike, IterVar, Var
 from .names import checked_name
+from .shapes import checked_extents
 from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, store
-from .tensor import Extent, checked_extents
+from .tensor import Extent
 from .variables import THREAD_TAGS
 
 __all__ = ["BufferAccess", "IRBuilder", "create", "decl_buffer"]

@@ -8,7 +8,8 @@ from typing import Any, overload
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
-from .expr import Expr, IterVar, Previous, Read, Select, binary, literal
+from .arithmetic import binary, literal
+from .expr import Expr, IterVar, Previous, Read, Select
 from .names import checked_name
 from .rewrite import rewrite
 from .scan_stages import ScanOp, offset, scan_of_stages

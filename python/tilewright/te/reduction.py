@@ -9,20 +9,8 @@ from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
-from .expr import (
-    Const,
-    Expr,
-    ExprLike,
-    IterVar,
-    ReduceItem,
-    Select,
-    Var,
-    binary,
-    constant,
-    literal,
-    need_arithmetic,
-    whole,
-)
+from .arithmetic import binary, constant, literal, need_arithmetic, whole
+from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var
 from .names import checked_name
 from .rewrite import rewrite
 

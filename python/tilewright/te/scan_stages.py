@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source
+from .arithmetic import binary, literal
 from .derivative import same
-from .expr import Call, Const, Expr, IterVar, Read, Select, binary, literal
+from .expr import Call, Const, Expr, IterVar, Read, Select
 from .program import is_state, operations
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
 from .walks import parts

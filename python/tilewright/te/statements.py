@@ -15,7 +15,8 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from ..tvm_compat.missing_names import attributes_of
-from .expr import Const, Expr, ExprLike, IterVar, Var, literal
+from .arithmetic import literal
+from .expr import Const, Expr, ExprLike, IterVar, Var
 from .tensor import Extent
 
 __all__ = [

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..dtypes import MOST, DType, dtype_of
+from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
-from .alignment import ALIGNMENT, checked_alignment
-from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal, whole
-from .extents import Array, IntExtent
-from .names import checked_name
+from .alignment import ALIGNMENT
+from .arithmetic import literal
+from .expr import Expr, ExprLike, IterVar, Read, ReduceItem, Var
+from .extents import Array
 from .reduction import Reduction
-from .strides import Stride, Strides, check_strides
-from .tag import current_tag
+from .strides import Strides
 
 if TYPE_CHECKING:
-    from .intrinsic_call import TensorIntrinCall
+    pass
 
-__all__ = [
-    "CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorRegion", "TensorSlice", "compute",
-    "placeholder",
-]  # fmt: skip
+__all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorRegion", "TensorSlice", "is_optional"]
 
 Extent = int | Expr
 
@@ -153,7 +147,9 @@ class ComputeOp(Operation):
         self.axis, self.body = axis, body
         if self.reduction is not None:
             self.reduce_axis = self.reduction.axis
-        self._inputs = _check_body(self)
+        from .check_body import inputs_of
+
+        self._inputs = inputs_of(self)
 
     @property
     def reduction(self) -> Reduction | None:
@@ -305,294 +301,6 @@ class TensorRegion(_Elementless):
         self.tensor, self.indices, self.source = tensor, indices, source
 
 
-def checked_extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
-    """A shape as numbers and index expressions."""
-    if isinstance(shape, (int, Expr)) or hasattr(shape, "__index__"):
-        shape = (shape,)
-    if not isinstance(shape, Sequence):
-        raise TypeError(f"{source}: {what}: expected a shape, got {shape!r}")
-    extents: list[Extent] = []
-    for position, extent in enumerate(shape):
-        extent = whole(extent)
-        if isinstance(extent, Expr):
-            if not extent.is_index:
-                raise TypeError(f"{source}: {what}: dimension {position}: expected an extent, got {extent}")
-            extents.append(extent)
-            continue
-        if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
-            raise TypeError(f"{source}: {what}: dimension {position}: expected an integer or te.var, got {extent!r}")
-        if extent.__index__() < 0:
-            raise ValueError(f"{source}: {what}: dimension {position}: expected at least 0, got {extent.__index__()}")
-        extents.append(IntExtent(extent.__index__()))
-    return Array(extents)
-
-
-def _check_size(numbers: Sequence[Extent], kind: DType | None, what: str, source: Source) -> None:
-    """What the compiler counts, elements, their bytes and iterations, it counts in 63 bits."""
-    known = [number for number in numbers if isinstance(number, int)]
-    size = math.prod(known) * (1 if kind is None else max(kind.bits // 8, 1))
-    if size > MOST:
-        counted = "iterations" if kind is None else f"bytes, elements of {kind}"
-        shape = " x ".join(map(str, numbers))
-        raise ValueError(f"{source}: {what}: expected at most 2^63 - 1 {counted}, got {shape}")
-
-
-def _truncated(shape: object) -> object:
-    """As TVM does it for Python 3, in whose quotients of integers are floats: those of a computed shape are cut."""
-
-    def cut(extent: object) -> object:
-        return int(extent) if isinstance(extent, float) and math.isfinite(extent) else extent
-
-    return tuple(map(cut, shape)) if isinstance(shape, (tuple, list)) else cut(shape)
-
-
-def placeholder(
-    shape: object,
-    dtype: object = "float32",
-    name: str = "placeholder",
-    *,
-    optional: bool = False,
-    strides: Sequence[Stride] | None = None,
-    align: int = ALIGNMENT,
-) -> Tensor:
-    """An input of the program.
-
-    Parameters
-    ----------
-    shape
-        Its extents: integers, `te.var`s, or one of them.
-    dtype
-        NumPy's name of the type of its elements.
-    name
-        How it is called in the IR and in errors.
-    optional
-        Whether a call may give None in its place. The program asks by `te.if_given`, at each call.
-    strides
-        For each dimension the distance from one element to the next, in elements, of an array that is not row-major: a
-        number, a `te.var`, which is one number wherever it stands, or None for whatever a call has. An output gets its
-        own by `te.strided`.
-    align
-        Bytes, a power of two, an element's at the least: what divides the address of the memory that calls give. Below
-        16 any slice of an array's rows is taken, and the kernels load and store less at once; `te.aligned` says it of
-        results.
-
-    >>> placeholder((4, 8), strides=(16, 1), name="A")
-    Tensor(name=A, shape=(4, 8), dtype=float32)
-    >>> placeholder((4, 8), name="A")
-    Tensor(name=A, shape=(4, 8), dtype=float32)
-    """
-    source = user_source()
-    name = checked_name(name, "te.placeholder", source)
-    extents = checked_extents(shape, f"placeholder {name}", source)
-    kind = dtype_of(dtype, source)
-    _check_size(extents, kind, f"placeholder {name}", source)
-    align = checked_alignment(align, kind, f"placeholder {name}", source)
-    made = PlaceholderOp(name, extents, [kind], source, optional, align)
-    if strides is not None:
-        made.strides = check_strides(strides, extents, f"placeholder {name}", source)
-    return made.output(0)
-
-
-def _axis_names(
-    fcompute: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None, what: str, source: Source
-) -> tuple[list[str], Exception | None]:
-    """The names of the axes: those of the function's parameters, and `i0`, `i1`, … for its `*axes`.
-
-    Beside them the error for too few: that is one unless the function calls an intrinsic, which has the others.
-    """
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(fcompute).parameters.values()
-    names = [p.name for p in parameters if p.kind in positional and p.default is inspect.Parameter.empty]
-    if not any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
-        error = None
-        if len(names) != rank:
-            error = ValueError(
-                f"{source}: {what}: expected a function of {rank} axes, one a dimension, got {len(names)} parameters"
-            )
-        if error is not None and (not names or len(names) > rank):
-            raise error
-        return names, error
-    rest = rank - len(names)
-    if rest < 0:
-        raise ValueError(f"{source}: {what}: expected a function of at most {rank} axes, got {len(names)} parameters")
-    if varargs_names is None:
-        return names + [f"i{i}" for i in range(len(names), rank)], None
-    if len(varargs_names) != rest:
-        raise ValueError(f"{source}: {what}: expected {rest} varargs_names, got {len(varargs_names)}")
-    return names + [checked_name(name, what, source) for name in varargs_names], None
-
-
-@overload
-def compute(
-    shape: object,
-    fcompute: Callable[..., ExprLike | TensorIntrinCall],
-    name: str = ...,
-    tag: str = ...,
-    attrs: Mapping[str, Any] | None = ...,
-    varargs_names: Sequence[str] | None = ...,
-) -> Tensor: ...
-@overload
-def compute(
-    shape: object,
-    fcompute: Callable[..., tuple[ExprLike, ...] | list[ExprLike]],
-    name: str = ...,
-    tag: str = ...,
-    attrs: Mapping[str, Any] | None = ...,
-    varargs_names: Sequence[str] | None = ...,
-) -> tuple[Tensor, ...]: ...
-def compute(
-    shape: object,
-    fcompute: Callable[..., Any],
-    name: str = "compute",
-    tag: str = "",
-    attrs: Mapping[str, Any] | None = None,
-    varargs_names: Sequence[str] | None = None,
-) -> Tensor | tuple[Tensor, ...]:
-    """A tensor, element by element; several of one shape where `fcompute` returns a tuple.
-
-    Parameters
-    ----------
-    shape
-        The extents of the result, one an axis. Floats are cut to integers, so that ``n / 2`` is an extent.
-    fcompute
-        From the axes to the value of the element there: an expression, a reduction (`te.sum`…), or a tuple of either.
-        Its parameters name the axes.
-    name
-        The name of the stage that a schedule knows it by.
-    tag, attrs
-        Notes for the user's own use, kept on the operation; `te.tag_scope` gives a tag to many.
-    varargs_names
-        Names for the axes that go into `*axes`.
-
-    Returns
-    -------
-    Tensor or tuple of Tensor
-
-    >>> A = placeholder((4, 8), name="A")
-    >>> compute((8, 4), lambda i, j: A[j, i] * 2, name="B")
-    Tensor(name=B, shape=(8, 4), dtype=float32)
-    """
-    source = user_source()
-    name = checked_name(name, "te.compute", source)
-    what = f"compute {name}"
-    tag = current_tag(tag, what, source)
-    extents = checked_extents(_truncated(shape), what, source)
-    if not callable(fcompute):
-        raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")
-    names, missing = _axis_names(fcompute, len(extents), varargs_names, what, source)
-    axis = tuple(IterVar(axis_name, (0, extent), "spatial", source) for axis_name, extent in zip(names, extents))
-    result = fcompute(*axis)
-    if (called := getattr(result, "op", None)) is not None and hasattr(result, "intrin"):
-        op = called(name, axis, extents, source)
-        op.tag, op.attrs = tag, dict(attrs or {})
-        return tuple(op.results) if op.num_outputs > 1 else op.output(0)
-    if missing is not None:
-        raise missing
-    several = isinstance(result, (tuple, list))
-    values = tuple(result) if several else (result,)
-    if not values:
-        raise ValueError(f"{source}: {what}: expected at least one value, got an empty tuple")
-    for value in values:
-        if value is None:
-            raise TypeError(f"{source}: {what}: expected the function to return an expression, got None")
-    op = ComputeOp(name, axis, extents, tuple(literal(value, None, source) for value in values), source)
-    op.tag, op.attrs = tag, dict(attrs or {})
-    return tuple(op.results) if several else op.output(0)
-
-
-def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
-    """The tensors that a body reads. Its reductions stand at the top and its axes are the compute's own."""
-    what = f"compute {op.name}"
-    for kind in op.element_types:
-        _check_size(op.shape, kind, what, op.source)
-    _check_size([axis.dom[1] for axis in op.axis + op.reduce_axis if axis.dom is not None], None, what, op.source)
-    _check_reduce_extents(op, what)
-    reduction = op.reduction
-    if reduction is not None or any(isinstance(expr, ReduceItem) for expr in op.body):
-        items = [(expr.reduction, expr.index) if isinstance(expr, ReduceItem) else None for expr in op.body]
-        if reduction is None or items != [(reduction, i) for i in range(len(reduction.exprs))]:
-            raise ValueError(
-                f"{op.source}: {what}: expected the results of one reduction in their order, "
-                f"got {', '.join(map(str, op.body))}"
-            )
-    own = {id(axis) for axis in op.axis + op.reduce_axis}
-    inputs: dict[int, Tensor] = {}
-    seen: set[int] = set()
-    todo = list(reversed(reduction.exprs if reduction is not None else op.body))
-    while todo:
-        expr = todo.pop()
-        if id(expr) in seen:
-            continue
-        seen.add(id(expr))
-        if isinstance(expr, ReduceItem):
-            raise ValueError(
-                f"{expr.source}: {what}: expected a reduction as the whole value of a compute, got one inside an "
-                "expression: give it a compute of its own"
-            )
-        if isinstance(expr, IterVar) and id(expr) not in own:
-            hint = "name it in the reduction's axis=" if expr.kind == "reduce" else "it belongs to another compute"
-            mine = ", ".join(axis.name for axis in op.axis + op.reduce_axis) or "none"
-            raise ValueError(f"{op.source}: {what}: expected its own axes ({mine}), got '{expr.name}': {hint}")
-        if isinstance(expr, Read):
-            inputs.setdefault(id(expr.tensor), expr.tensor)
-        todo.extend(reversed(expr.operands()))
-    if any(is_optional(tensor) for tensor in inputs.values()):
-        _check_optional_reads(what, reduction.exprs if reduction is not None else op.body)
-    return tuple(inputs.values())
-
-
-def _check_reduce_extents(op: ComputeOp, what: str) -> None:
-    """How far a reduction goes is the same for all elements: it depends on no axis."""
-    for axis in op.reduce_axis:
-        end = None if axis.dom is None else axis.dom[1]
-        todo: list[Expr] = [end] if isinstance(end, Expr) else []
-        while todo:
-            part = todo.pop()
-            if isinstance(part, IterVar):
-                raise ValueError(
-                    f"{axis.source}: {what}: expected reduce_axis {axis.name} to end at a number, a te.var or an "
-                    f"expression of these, got one of the axis '{part.name}': end at the largest, and give the "
-                    "reduction where="
-                )
-            todo += part.operands()
-
-
 def is_optional(tensor: Tensor) -> bool:
     """Whether a call may be without the tensor."""
     return isinstance(tensor.op, PlaceholderOp) and tensor.op.given is not None
-
-
-def _check_optional_reads(what: str, exprs: Sequence[Expr]) -> None:
-    """What a call may be without is read only where it is known to be there."""
-    nothing: frozenset[int] = frozenset()
-    todo = [(expr, nothing) for expr in exprs]
-    seen: set[tuple[int, frozenset[int]]] = set()
-    while todo:
-        expr, given = todo.pop()
-        if (id(expr), given) in seen:
-            continue
-        seen.add((id(expr), given))
-        if isinstance(expr, Read) and isinstance(expr.tensor.op, PlaceholderOp):
-            flag = expr.tensor.op.given
-            if flag is not None and id(flag) not in given:
-                raise ValueError(
-                    f"{expr.source}: {what}: expected {expr}, of an optional tensor, as the first of te.if_given's "
-                    "values, got it where the tensor may not be there"
-                )
-        if isinstance(expr, Select) and expr.lazy:
-            todo += [(expr.condition, given), (expr.true_value, given | _implied(expr.condition))]
-            todo.append((expr.false_value, given))
-        else:
-            todo += [(operand, given) for operand in expr.operands()]
-
-
-def _implied(condition: Expr) -> frozenset[int]:
-    """The conditions that hold where this one does."""
-    todo, found = [condition], set[int]()
-    while todo:
-        one = todo.pop()
-        if isinstance(one, Call) and one.op == "and":
-            todo += one.args
-        else:
-            found.add(id(one))
-    return frozenset(found)

@@ -8,15 +8,8 @@ from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
-from .expr import (
-    Const,
-    Expr,
-    IterVar,
-    Var,
-    constant,
-    literal,
-    whole,
-)
+from .arithmetic import constant, literal, whole
+from .expr import Const, Expr, IterVar, Var
 from .names import checked_name
 from .reduction import bound
 

@@ -16,7 +16,8 @@ from ..te.double import in_double
 from ..te.emit import emit_module
 from ..te.expr import Expr, Read, Var
 from ..te.program import operations
-from ..te.tensor import ComputeOp, PlaceholderOp, Tensor, compute, placeholder
+from ..te.definitions import compute, placeholder
+from ..te.tensor import ComputeOp, PlaceholderOp, Tensor
 from ..te.walks import parts
 from .policy import Policy
 

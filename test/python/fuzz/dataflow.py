@@ -42,14 +42,14 @@ class Dataflow:
     def reads(self, op: Operation) -> list[Operation]:
         """What a stage reads, through what is inlined."""
         found: list[Operation] = []
-        for read in self.schedule._reads.get(op, ()):
+        for read in self.schedule.graph.reads.get(op, ()):
             read = self.holder(read)
             found += self.reads(read) if read in self._inlined else [read]
         return found
 
     def element(self, stage: Stage) -> Element | None:
         """What a stage computes, where an intrinsic may say it: nothing is inlined in it."""
-        busy = stage.key in self._into.values() or any(op in self._inlined for op in self.schedule._reads[stage.key])
+        busy = stage.key in self._into.values() or any(op in self._inlined for op in self.schedule.graph.reads[stage.key])
         if busy or isinstance(stage.key, ScanOp):
             return None
         if stage.op is stage.key and isinstance(stage.op, ComputeOp):
@@ -88,7 +88,7 @@ class Dataflow:
         """Stages that go where what they read is computed: instead of it, or after a part of it."""
         c = self.choices
         for stage in self.stages():
-            reads = self.schedule._reads[stage.key]
+            reads = self.schedule.graph.reads[stage.key]
             if isinstance(stage.key, ScanOp) or stage.op.reduce_axis or not c.chance(45):
                 continue
             if stage.key in self.of_steps or any(op in self.of_steps for op in reads):
@@ -140,7 +140,7 @@ class Dataflow:
             busy = stage.key in {*self.follows, *self.follows.values(), *self._into.values()}
             if busy or stage.key.num_outputs > 1 or not _is_product(stage.key) or not c.chance(40):
                 continue
-            if any(read in self._inlined for read in self.schedule._reads[stage.key]):
+            if any(read in self._inlined for read in self.schedule.graph.reads[stage.key]):
                 continue
             if not all(axis.dom and isinstance(axis.dom[1], int) for axis in (*stage.op.axis, *stage.op.reduce_axis)):
                 continue
@@ -171,7 +171,7 @@ class Dataflow:
         c, s = self.choices, self.schedule
         for op in list(s.names):
             readers = self.readers(op)
-            direct = [reader for reader in readers if op in s._reads[reader]]
+            direct = [reader for reader in readers if op in s.graph.reads[reader]]
             if op in self._inlined or op.num_outputs > 1 or not direct or len(direct) < len(readers):
                 continue
             if op in self._into or op in self._into.values() or op in self.follows.values():

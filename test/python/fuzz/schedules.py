@@ -128,7 +128,7 @@ class Scheduler:
             # A loop of virtual threads is one of threads.
             tags = {tag[:5] for tag in parent.tags_at(at) if tag}
             place.scope = "shared" if tags == {"block"} else "local"
-        group = self.schedule.create_group(key.results, [op.output(0) for op in self.schedule._reads[key]])
+        group = self.schedule.create_group(key.results, [op.output(0) for op in self.schedule.graph.reads[key]])
         if c.chance(4):  # another place, taken back
             other = c.pick(sites)
             stage.compute_at(other[0].stage, other[0].loops[other[1]].axis)

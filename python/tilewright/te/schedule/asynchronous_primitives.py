@@ -77,7 +77,7 @@ class AsynchronousPrimitives(StageHandles):
         span = integer(swizzle, "copy_by", "swizzle", source, 128)
         part = integer(columns, "copy_by", "columns", source)
         is_deferred = boolean(deferred, "copy_by", "deferred", source)
-        self._schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part, is_deferred)
+        self.schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part, is_deferred)
 
     def specialize(
         self, axis: IterVar, producer_registers: int = 40, consumer_registers: int = 232, consumers: int = 1
@@ -130,11 +130,11 @@ class AsynchronousPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis_handle = self._axis(axis, "specialize", source)
+        axis_handle = self.axis_handle(axis, "specialize", source)
         producer = integer(producer_registers, "specialize", "producer_registers", source, 40)
         consumer = integer(consumer_registers, "specialize", "consumer_registers", source, 232)
         sets = integer(consumers, "specialize", "consumers", source, 2)
-        self._schedule.apply(handles.specialize, source, axis_handle, axis.name, producer, consumer, sets)
+        self.schedule.apply(handles.specialize, source, axis_handle, axis.name, producer, consumer, sets)
 
     def cluster(self, axis: IterVar, blocks: int = 2) -> None:
         """Blocks that are neighbours along `axis` are a cluster: what all of them need each copies in part, to all.
@@ -160,9 +160,9 @@ class AsynchronousPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis_handle = self._axis(axis, "cluster", source)
+        axis_handle = self.axis_handle(axis, "cluster", source)
         size = integer(blocks, "cluster", "blocks", source, 2)
-        self._schedule.apply(handles.cluster, source, axis_handle, axis.name, size)
+        self.schedule.apply(handles.cluster, source, axis_handle, axis.name, size)
 
     def persistent(
         self,
@@ -247,4 +247,4 @@ class AsynchronousPrimitives(StageHandles):
         boolean(serpentine_k, "persistent", "serpentine_k", source)
         less = integer(narrower, "persistent", "narrower", source, 0)
         options = count, raster, tiles, stream_k, less, serpentine_k
-        self._schedule.apply(handles.persistent, source, self.handle, self.name, *options)
+        self.schedule.apply(handles.persistent, source, self.handle, self.name, *options)

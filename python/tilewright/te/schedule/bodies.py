@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..expr import Expr, ExprLike, IterVar, Read, ReduceItem, literal
+from ..arithmetic import literal
+from ..expr import Expr, ExprLike, IterVar, Read, ReduceItem
 from ..reduction import Reduction
 from ..rewrite import rewrite
 from ..tensor import Operation

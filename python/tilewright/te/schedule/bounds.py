@@ -1,6 +1,5 @@
 """How far the axes of a schedule go: TVM's ``te.schedule.InferBound``."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -51,7 +50,7 @@ def InferBound(sch: Schedule) -> dict[IterVar, Range]:  # noqa: N802 - TVM's nam
         raise TypeError(f"{user_source()}: InferBound: expected a schedule, got {sch!r}")
     extents = loop_extents(loops_of(sch))
     reader = Reader(identifiers(sch.names.values()), ())
-    for primitive in primitives(sch._of):
+    for primitive in primitives(sch.operation):
         reader.step(primitive)
     bounds: dict[IterVar, Range] = {}
     for stage in sch.stages:
@@ -63,7 +62,7 @@ def InferBound(sch: Schedule) -> dict[IterVar, Range]:  # noqa: N802 - TVM's nam
 def _stage(stage: Stage, extents: dict[str, str], names: dict[Any, str], bounds: dict[IterVar, Range]) -> None:
     own = [*stage.op.axis, *stage.op.reduce_axis]
     called = dict(zip(map(id, own), axis_names(stage.op)))
-    called.update((id(axis), names[value]) for axis, value in stage._axes.items() if value in names)
+    called.update((id(axis), names[value]) for axis, value in stage.axis_handles.items() if value in names)
     is_there = stage.attach_stage is not None or any(name.startswith(f"{stage.name}.") for name in extents)
     for axis in stage.leaf_iter_vars:
         text = extents.get(f"{stage.name}.{called[id(axis)]}")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
+from ...errors import Diagnostic, ScheduleError
 from ...errors import TilewrightTypeError as TypeError
 from ...errors import TilewrightValueError as ValueError
 from ...messages.location import Source
-from ..expr import whole
+from ..arithmetic import whole
+from ..fragments import FRAGMENT_SCOPES
 
-__all__ = ["boolean", "integer"]
+__all__ = ["SCOPES", "boolean", "checked_scope", "integer", "schedule_error"]
 
+SCOPES = ("global", "shared", "local", "warp")
 _MOST = 2**31 - 1
 
 
@@ -36,3 +39,23 @@ def boolean(value: object, what: str, name: str, source: Source) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{source}: {what}: expected {name} to be a bool, got {value!r}")
     return value
+
+
+def checked_scope(what: str, scope: object, source: Source) -> str:
+    """The memory that a scope names.
+
+    All shared memory is sized at the launch, so ``"shared.dyn"`` is ``"shared"``. A fragment (``"wmma.matrix_a"``) is
+    local to the lanes of a warp, which have it together where an instruction computes with it.
+    """
+    if scope == "shared.dyn":
+        return "shared"
+    known = (*SCOPES, *FRAGMENT_SCOPES)
+    if not isinstance(scope, str) or scope not in known:
+        raise ValueError(f"{source}: {what}: expected one of {', '.join(known)} as scope, got {scope!r}")
+    return scope
+
+
+def schedule_error(source: Source, message: str) -> ScheduleError:
+    """An error about the primitive at the user's line."""
+    diagnostic = Diagnostic("error", message, str(source))
+    return ScheduleError(str(diagnostic), "schedule", (diagnostic,))

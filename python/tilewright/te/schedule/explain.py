@@ -1,6 +1,5 @@
 """Where an axis of a schedule went."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import os
@@ -65,12 +64,12 @@ class _Explanation:
 
     def __init__(self, schedule: Schedule, stage: Stage) -> None:
         self._stage = stage
-        self._primitives = list(primitives(schedule._of))
+        self._primitives = list(primitives(schedule.operation))
         reader = Reader(identifiers(schedule.names.values()), ())
         for primitive in self._primitives:
             reader.step(primitive)
         self._names = reader.axis_names
-        handles = ((one._handle, one.name) for one in schedule.stages)
+        handles = ((one.made_handle, one.name) for one in schedule.stages)
         self._stages = {handle: name for handle, name in handles if handle is not None}
         try:
             self._extents = loop_extents(loops_of(schedule))
@@ -79,7 +78,7 @@ class _Explanation:
 
     def name(self, axis: IterVar) -> str:
         """The axis's name in the IR, which is different from that of the stage's others."""
-        value = self._stage._axes.get(axis)
+        value = self._stage.axis_handles.get(axis)
         if value is not None:
             return self._names[value]
         own = self._stage.op.axis + self._stage.op.reduce_axis
@@ -87,7 +86,7 @@ class _Explanation:
 
     def of(self, axis: IterVar) -> list[str]:
         """The outline."""
-        value = self._stage._axes.get(axis)
+        value = self._stage.axis_handles.get(axis)
         return [self._loop(self.name(axis))] if value is None else self._of(value)
 
     def _of(self, value: ir.Value) -> list[str]:

@@ -1,6 +1,5 @@
 """Stages that are placed together."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -36,14 +35,14 @@ class Group:
     @property
     def group(self) -> Group | None:
         """The smallest group that all of these stages are in: of the same stages, the later has the earlier."""
-        own, groups = set(self.stages), self.stages[0]._schedule.groups
+        own, groups = set(self.stages), self.stages[0].schedule.groups
         after = groups[groups.index(self) + 1 :]
         return smallest(one for one in groups if own < set(one.stages) or own == set(one.stages) and one in after)
 
     @property
     def num_child_stages(self) -> int:
         """How many stages and groups are in this group, without those that are in a group of it."""
-        groups = self.stages[0]._schedule.groups
+        groups = self.stages[0].schedule.groups
         return sum(one.group is self for one in (*self.stages, *groups))
 
     @property

@@ -1,6 +1,5 @@
 """Stages inlined by what they compute: TVM's ``te.schedule.AutoInlineElemWise`` and its sisters."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -59,7 +58,7 @@ def _inline(sch: Schedule, what: str, is_meant: Callable[[ComputeOp], bool]) -> 
         op = stage.op
         if not isinstance(op, ComputeOp) or isinstance(op, ScanOp) or op.reduction is not None or stage.is_output:
             continue
-        if not stage._is_scheduled() and is_meant(op):
+        if not stage.is_scheduled and is_meant(op):
             stage.compute_inline()
 
 

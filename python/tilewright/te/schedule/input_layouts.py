@@ -1,6 +1,5 @@
 """Where a caller's array has the elements of an input: `Stage.transform_layout` of an input."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from ...errors import TilewrightValueError as ValueError
 from ...messages.location import Source
 from ..extern_op import ExternOp
 from ..tensor import CacheOp, PlaceholderOp
+from .checks import schedule_error
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -56,8 +56,6 @@ class InputLayout:
 
 def set_input_layout(schedule: Schedule, op: PlaceholderOp, layout: ir.AffineMap, source: Source) -> None:
     """Notes in the schedule's IR that the caller's array of an input has this layout."""
-    from .schedule import schedule_error
-
     name = schedule.names[op]
     what = f"transform_layout of the input '{name}': expected"
     extents = [extent for extent in op.shape if isinstance(extent, int)]
@@ -68,7 +66,7 @@ def set_input_layout(schedule: Schedule, op: PlaceholderOp, layout: ir.AffineMap
     if op.strides is not None or op.given is not None:
         raise schedule_error(source, f"{what} an array that every call gives row-major, got another")
     for stage in schedule.stages:
-        if op in schedule._reads[stage.key] and isinstance(stage.op, (CacheOp, ExternOp)):
+        if op in schedule.graph.reads[stage.key] and isinstance(stage.op, (CacheOp, ExternOp)):
             is_copy = isinstance(stage.op, CacheOp)
             kind = "a copy of it, which cache_read has made" if is_copy else "the statements of an extern"
             raise schedule_error(
@@ -82,7 +80,7 @@ def set_input_layout(schedule: Schedule, op: PlaceholderOp, layout: ir.AffineMap
         raise schedule_error(source, f"{what} a place of its own for each element, got one place for several")
     known = _attributes(schedule)
     known[name] = ir.AffineMapAttr.get(layout)
-    schedule._of.attributes[_ATTRIBUTE] = ir.DictAttr.get(known, schedule.context)
+    schedule.operation.attributes[_ATTRIBUTE] = ir.DictAttr.get(known, schedule.context)
 
 
 def input_layouts(schedule: Schedule) -> dict[str, InputLayout]:
@@ -101,9 +99,9 @@ def input_layout_texts(schedule: Schedule) -> dict[str, str]:
 
 
 def _attributes(schedule: Schedule) -> dict[str, ir.Attribute]:
-    if _ATTRIBUTE not in schedule._of.attributes:
+    if _ATTRIBUTE not in schedule.operation.attributes:
         return {}
-    return {one.name: one.attr for one in ir.DictAttr(schedule._of.attributes[_ATTRIBUTE])}
+    return {one.name: one.attr for one in ir.DictAttr(schedule.operation.attributes[_ATTRIBUTE])}
 
 
 def _range(expr: Any, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -1,6 +1,5 @@
 """What a stage tells of itself under the names that TVM's stages have: its axes, their relations, its place."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -48,7 +47,7 @@ class Inspection(StageHandles):
     @property
     def all_iter_vars(self) -> list[IterVar]:
         """The axes of the operation and all that was made of them."""
-        return list({id(axis): axis for axis in (*self._own_axes(), *self._axes)}.values())
+        return list({id(axis): axis for axis in (*self._own_axes(), *self.axis_handles)}.values())
 
     @property
     def relations(self) -> list[Relation]:
@@ -60,7 +59,7 @@ class Inspection(StageHandles):
         """What axes were bound to or marked as; those of which nothing was said are not in it."""
         found: dict[IterVar, IterVarAttr] = {}
         for primitive, axis in self._of_axes():
-            if primitive.name in ("split", "tile", "fuse", "reorder") or primitive.operands[:1] == (self._handle,):
+            if primitive.name in ("split", "tile", "fuse", "reorder") or primitive.operands[:1] == (self.made_handle,):
                 if primitive.name not in ("storage_align", "prefetch"):
                     continue
             attr = found.setdefault(axis, IterVarAttr(axis.iter_type))
@@ -96,7 +95,7 @@ class Inspection(StageHandles):
         place = self._place()
         if place is None or len(place.operands) == 1:
             return None
-        return next((one for one in self._schedule.stages if one._handle == place.operands[1]), None)
+        return next((one for one in self.schedule.stages if one.made_handle == place.operands[1]), None)
 
     @property
     def attach_ivar(self) -> IterVar | None:
@@ -104,16 +103,17 @@ class Inspection(StageHandles):
         place, stage = self._place(), self.attach_stage
         if place is None or stage is None:
             return None
-        return next((axis for axis, value in stage._axes.items() if value == place.operands[2]), None)
+        return next((axis for axis, value in stage.axis_handles.items() if value == place.operands[2]), None)
 
     @property
     def group(self) -> Group | None:
         """The smallest group of `Schedule.create_group` that the stage is in."""
         from .group import smallest
 
-        return smallest(group for group in self._schedule.groups if self in group.stages)
+        return smallest(group for group in self.schedule.groups if self in group.stages)
 
-    def _is_scheduled(self) -> bool:
+    @property
+    def is_scheduled(self) -> bool:
         """Whether a primitive changed its loops or its place."""
         return bool(self.relations or self.iter_var_attrs or self.attach_type != ATTACH_ROOT)
 
@@ -121,11 +121,11 @@ class Inspection(StageHandles):
         return tuple(self.op.axis) + tuple(self.op.reduce_axis)
 
     def _primitives(self) -> Iterator[Primitive]:
-        return primitives(self._schedule._of)
+        return primitives(self.schedule.operation)
 
     def _of_axes(self) -> Iterator[tuple[Primitive, IterVar]]:
         """The primitives that take axes of this stage, with each such axis."""
-        axes = {value: axis for axis, value in self._axes.items()}
+        axes = {value: axis for axis, value in self.axis_handles.items()}
         for primitive in self._primitives():
             for value in primitive.operands:
                 if value in axes:
@@ -140,8 +140,8 @@ class Inspection(StageHandles):
     def _place(self) -> Primitive | None:
         """The primitive that says where the stage is computed: the last; None at the root."""
         found = None
-        for primitive in self._primitives() if self._handle is not None else ():
-            if primitive.operands[:1] == (self._handle,):
+        for primitive in self._primitives() if self.made_handle is not None else ():
+            if primitive.operands[:1] == (self.made_handle,):
                 if primitive.name in ("compute_at", "compute_inline", "reverse_compute_at", "reverse_compute_inline"):
                     found = primitive
                 elif primitive.name == "compute_root":
@@ -155,7 +155,7 @@ class Inspection(StageHandles):
         loops, found = list(self._own_axes()), list[Relation]()
         if isinstance(self.op, ScanOp):
             loops = list(self.op.axis)
-        axes: dict[ir.Value, IterVar] = {value: axis for axis, value in self._axes.items()}
+        axes: dict[ir.Value, IterVar] = {value: axis for axis, value in self.axis_handles.items()}
 
         def split(
             parent: IterVar, outer: IterVar, inner: IterVar, factor: int | Var | None, nparts: int | Var | None
@@ -174,7 +174,7 @@ class Inspection(StageHandles):
             made = [axes[value] for value in primitive.results if value in axes]
             options = primitive.options
             if primitive.name == "split" and taken and made:
-                symbols = self._schedule.symbols
+                symbols = self.schedule.symbols
                 factor, nparts = (
                     symbols.get(options.get(f"{name}_symbol", ""), options.get(name)) for name in ("factor", "nparts")
                 )

@@ -1,6 +1,5 @@
 """The primitives on where a buffer's elements lie, what is kept of it and fetched for it, and on a kernel's threads."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import inspect
@@ -12,10 +11,11 @@ from mlir import ir
 from ...errors import TilewrightTypeError, TilewrightValueError
 from ...ir.diagnostics import MLIRError
 from ...messages.location import Source, user_source
-from ..expr import Call, Cast, Const, Expr, IterVar, literal
+from ..arithmetic import literal
+from ..expr import Call, Cast, Const, Expr, IterVar
 from ..tensor import PlaceholderOp
 from ..walks import Steps, run
-from .checks import integer
+from .checks import integer, schedule_error
 from .input_layouts import set_input_layout
 from .stage_handles import StageHandles
 
@@ -68,13 +68,12 @@ class LayoutPrimitives(StageHandles):
         ``structured.pack``.
         """
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
         if isinstance(self.op, PlaceholderOp):
-            with self._schedule.context:
+            with self.schedule.context:
                 layout = _layout(mapping_function, len(self.op.shape), source)
-            set_input_layout(self._schedule, self.op, layout, source)
+            set_input_layout(self.schedule, self.op, layout, source)
             return
         if self.is_output:
             raise schedule_error(
@@ -83,9 +82,9 @@ class LayoutPrimitives(StageHandles):
                 "elements "
                 "lie as the caller's array has them: cache_write it",
             )
-        with self._schedule.context:
+        with self.schedule.context:
             layout = _layout(mapping_function, len(self.op.shape), source)
-        self._schedule.apply(handles.transform_layout, source, self.handle, self.name, layout)
+        self.schedule.apply(handles.transform_layout, source, self.handle, self.name, layout)
 
     def swizzle(self, granule: int = 4) -> None:
         """The columns of the stage's buffer are permuted, in each row differently, so that no two rows begin in one
@@ -128,7 +127,7 @@ class LayoutPrimitives(StageHandles):
 
         source = user_source()
         number = integer(granule, "swizzle", "granule", source, 4)
-        self._schedule.apply(handles.swizzle, source, self.handle, self.name, number)
+        self.schedule.apply(handles.swizzle, source, self.handle, self.name, number)
 
     def rolling_buffer(self) -> None:
         """The stage keeps elements for the next iteration in a circular buffer, and computes only the new ones.
@@ -165,7 +164,7 @@ class LayoutPrimitives(StageHandles):
         """
         from . import handles
 
-        self._schedule.apply(handles.rolling_buffer, user_source(), self.handle, self.name)
+        self.schedule.apply(handles.rolling_buffer, user_source(), self.handle, self.name)
 
     def prefetch(self, tensor: Tensor, var: IterVar, offset: int) -> None:
         """Each iteration of `var` prefetches the cache lines of `tensor` that the iteration `offset` later reads.
@@ -200,19 +199,20 @@ class LayoutPrimitives(StageHandles):
         """
         from ..tensor import Tensor
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
-        axis = self._axis(var, "prefetch", source)
+        axis = self.axis_handle(var, "prefetch", source)
         if not isinstance(tensor, Tensor):
             raise TilewrightTypeError(f"{source}: prefetch: expected a tensor, got {tensor!r}")
         number = integer(offset, "prefetch", "offset", source, 0)
         op = (
-            tensor.op if isinstance(tensor.op, PlaceholderOp) else self._schedule._stage(tensor, "prefetch", source).key
+            tensor.op
+            if isinstance(tensor.op, PlaceholderOp)
+            else self.schedule.find_stage(tensor, "prefetch", source).key
         )
-        if op not in self._schedule.names:
+        if op not in self.schedule.names:
             raise schedule_error(source, f"prefetch: expected a tensor of this schedule, got '{op.name}'")
-        self._schedule.apply(handles.prefetch, source, self.handle, self.name, self._schedule.names[op], axis, number)
+        self.schedule.apply(handles.prefetch, source, self.handle, self.name, self.schedule.names[op], axis, number)
 
     def env_threads(self, threads: IterVar | Sequence[IterVar]) -> None:
         """The stage's kernel has these threads, whether a loop is bound to them or not.
@@ -253,7 +253,7 @@ class LayoutPrimitives(StageHandles):
         for one in given:
             assert one.dom is not None
             tag = "vthread" if one.tag.startswith("vthread") else one.tag
-            self._schedule.apply(handles.env_threads, source, self.handle, self.name, tag, one.dom[1])
+            self.schedule.apply(handles.env_threads, source, self.handle, self.name, tag, one.dom[1])
 
 
 def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.AffineMap:

@@ -54,10 +54,10 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis = self._axis(parent, "split", source)
+        axis = self.axis_handle(parent, "split", source)
         factors = (split_number(factor, "factor", source), split_number(nparts, "nparts", source))
-        given = [self._schedule.name_of(one, source) if isinstance(one, Var) else one for one in factors]
-        results = self._schedule.apply(handles.split, source, axis, *given, bool(disable_predication))
+        given = [self.schedule.name_of(one, source) if isinstance(one, Var) else one for one in factors]
+        results = self.schedule.apply(handles.split, source, axis, *given, bool(disable_predication))
         names = [f"{parent.name}.outer", f"{parent.name}.inner"]
         outer, inner = self._made(results, names, parent.kind, source, split_extents(parent, *factors))
         return outer, inner
@@ -93,9 +93,9 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axes = (self._axis(x_parent, "tile", source), self._axis(y_parent, "tile", source))
+        axes = (self.axis_handle(x_parent, "tile", source), self.axis_handle(y_parent, "tile", source))
         factors = (integer(x_factor, "tile", "x_factor", source, 1), integer(y_factor, "tile", "y_factor", source, 1))
-        results = self._schedule.apply(handles.tile, source, *axes, *factors)
+        results = self.schedule.apply(handles.tile, source, *axes, *factors)
         x, y = x_parent, y_parent
         names = [f"{x.name}.outer", f"{y.name}.outer", f"{x.name}.inner", f"{y.name}.inner"]
         (x_outer, x_inner), (y_outer, y_inner) = split_extents(x, factors[0], None), split_extents(y, factors[1], None)
@@ -130,11 +130,11 @@ class LoopPrimitives(StageHandles):
         source = user_source()
         if not args:
             self._name_axes()
-            result = self._schedule.apply(handles.singleton, source, self.handle, self.name)
+            result = self.schedule.apply(handles.singleton, source, self.handle, self.name)
             return self._made([result], ["singleton"], "spatial", source, [(0, 1)])[0]
-        axes = [self._axis(axis, "fuse", source) for axis in args]
+        axes = [self.axis_handle(axis, "fuse", source) for axis in args]
         name = ".".join(axis.name for axis in args) + ".fused"
-        result = self._schedule.apply(handles.fuse, source, axes, name)
+        result = self.schedule.apply(handles.fuse, source, axes, name)
         extent: int | Expr = 1
         for axis in args:
             extent = extent * axis.dom[1] if axis.dom is not None else extent
@@ -166,8 +166,8 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axes = [self._axis(axis, "reorder", source) for axis in args]
-        self._schedule.apply(handles.reorder, source, axes, self.name)
+        axes = [self.axis_handle(axis, "reorder", source) for axis in args]
+        self.schedule.apply(handles.reorder, source, axes, self.name)
 
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
         """A loop becomes a block or thread index, or a virtual thread.
@@ -206,11 +206,11 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis = self._axis(ivar, "bind", source)
+        axis = self.axis_handle(ivar, "bind", source)
         if not isinstance(thread_ivar, IterVar) or thread_ivar.kind != "thread":
             raise TypeError(f"{source}: bind: expected te.thread_axis(...), got {thread_ivar!r}")
         extent = None if thread_ivar.dom is None else thread_ivar.dom[1]
-        self._schedule.apply(handles.bind, source, axis, ivar.name, thread_ivar.tag, extent)
+        self.schedule.apply(handles.bind, source, axis, ivar.name, thread_ivar.tag, extent)
         self._threads[ivar] = thread_ivar
 
     def vectorize(self, var: IterVar) -> None:
@@ -243,7 +243,7 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        self._schedule.apply(handles.vectorize, source, self._axis(var, "vectorize", source), var.name)
+        self.schedule.apply(handles.vectorize, source, self.axis_handle(var, "vectorize", source), var.name)
 
     def unroll(self, var: IterVar) -> None:
         """The loop is unrolled.
@@ -274,7 +274,7 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        self._schedule.apply(handles.unroll, source, self._axis(var, "unroll", source), var.name)
+        self.schedule.apply(handles.unroll, source, self.axis_handle(var, "unroll", source), var.name)
 
     def parallel(self, var: IterVar) -> None:
         """The iterations of a loop are distributed over the threads of a CPU.
@@ -300,7 +300,7 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        self._schedule.apply(handles.parallel, source, self._axis(var, "parallel", source), var.name)
+        self.schedule.apply(handles.parallel, source, self.axis_handle(var, "parallel", source), var.name)
 
     def loop_partition(self, var: IterVar) -> None:
         """The iterations of a loop in which all predicates hold become a loop of their own, without them.
@@ -339,7 +339,7 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        self._schedule.apply(handles.loop_partition, source, self._axis(var, "loop_partition", source), var.name)
+        self.schedule.apply(handles.loop_partition, source, self.axis_handle(var, "loop_partition", source), var.name)
 
     def pragma(self, var: IterVar, pragma_type: str, pragma_value: object = None) -> None:
         """A hint for the loops from `var` on, by the name that TVM has for it.
@@ -369,9 +369,9 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis = self._axis(var, "pragma", source)
+        axis = self.axis_handle(var, "pragma", source)
         if pragma_type == "auto_unroll_max_step":
             steps = integer(pragma_value, "pragma", "auto_unroll_max_step", source, 0)
-            self._schedule.apply(handles.auto_unroll, source, axis, var.name, steps)
+            self.schedule.apply(handles.auto_unroll, source, axis, var.name, steps)
         elif pragma_type != "unroll_explicit":
             raise ValueError(f"{source}: pragma: expected auto_unroll_max_step or unroll_explicit, got {pragma_type!r}")

@@ -1,6 +1,5 @@
 """What the primitives of a schedule do that make stages, or find them."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,10 +13,9 @@ from ..scan_stages import ScanOp
 from ..tensor import CacheOp, Operation, PlaceholderOp, Tensor
 from . import handles
 from .bodies import body_of, elements, over_axes, reduced
-from .checks import integer
+from .checks import checked_scope, integer, schedule_error
 from .group import Group
 from .input_layouts import input_layouts
-from .schedule import checked_scope, schedule_error
 
 if TYPE_CHECKING:
     from .schedule import Schedule, TensorOrOp
@@ -31,7 +29,7 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{source}: cache_read: expected a tensor, got {tensor!r}")
     scope = checked_scope("cache_read", scope, source)
-    op = tensor.op if isinstance(tensor.op, PlaceholderOp) else schedule._stage(tensor, "cache_read", source).key
+    op = tensor.op if isinstance(tensor.op, PlaceholderOp) else schedule.find_stage(tensor, "cache_read", source).key
     if op not in schedule.names:
         raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
     if isinstance(op, PlaceholderOp) and schedule.names[op] in input_layouts(schedule):
@@ -49,10 +47,10 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
             source, f"cache_read: expected a stage with one tensor, got '{op.name}' with {op.num_outputs}"
         )
     given = list(readers) if isinstance(readers, Sequence) else [readers]
-    stages = [schedule._stage(reader, "cache_read", source) for reader in given]
+    stages = [schedule.find_stage(reader, "cache_read", source) for reader in given]
     for stage in stages:
-        if op not in schedule._reads[stage.key]:
-            reads = ", ".join(f"'{schedule.names[read]}'" for read in schedule._reads[stage.key]) or "nothing"
+        if op not in schedule.graph.reads[stage.key]:
+            reads = ", ".join(f"'{schedule.names[read]}'" for read in schedule.graph.reads[stage.key]) or "nothing"
             raise schedule_error(
                 source,
                 f"cache_read: expected a reader of '{schedule.names[op]}', "
@@ -67,9 +65,9 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
     value = schedule.apply(
         handles.cache_read, source, schedule.names[op], scope, [stage.handle for stage in stages], cache.name
     )
-    schedule._add(cache, value, scope, [op])
+    schedule.add_stage(cache, value, scope, [op])
     for stage in stages:
-        schedule._reads[stage.key] = [cache if read is op else read for read in schedule._reads[stage.key]]
+        schedule.graph.reads[stage.key] = [cache if read is op else read for read in schedule.graph.reads[stage.key]]
     return cache.output(0)
 
 
@@ -81,7 +79,7 @@ def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: st
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: cache_write: expected a tensor, got {one!r}")
     scope = checked_scope("cache_write", scope, source)
-    stages = list(dict.fromkeys(schedule._stage(one, "cache_write", source) for one in tensors))
+    stages = list(dict.fromkeys(schedule.find_stage(one, "cache_write", source) for one in tensors))
     if len(stages) != 1:
         raise schedule_error(source, f"cache_write: expected tensors of one stage, got {len(stages)} stages")
     stage = stages[0]
@@ -118,9 +116,9 @@ def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: st
         at = stage.loops_at(dict(zip(old.axis, old.axis)))
     copy.body = elements(cache, at)
     stage.replace_op(copy)
-    schedule._stages[copy] = stage
-    schedule._add(cache, value, scope, schedule._reads[op])
-    schedule._reads[op] = [cache]
+    schedule.graph.stages[copy] = stage
+    schedule.add_stage(cache, value, scope, schedule.graph.reads[op])
+    schedule.graph.reads[op] = [cache]
     made = [cache.output(one.value_index) for one in tensors]
     return made if isinstance(tensor, Sequence) else made[0]
 
@@ -134,7 +132,7 @@ def rfactor(
     for one in tensors:
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: rfactor: expected a tensor, got {one!r}")
-    stages = list(dict.fromkeys(schedule._stage(one, "rfactor", source) for one in tensors))
+    stages = list(dict.fromkeys(schedule.find_stage(one, "rfactor", source) for one in tensors))
     if len(stages) != 1:
         raise schedule_error(source, f"rfactor: expected tensors of one stage, got {len(stages)} stages")
     stage = stages[0]
@@ -146,7 +144,7 @@ def rfactor(
     if not 0 <= position <= len(old.axis):
         known = f"from {-len(old.axis) - 1} to {len(old.axis)}"
         raise schedule_error(source, f"rfactor: expected a factor_axis {known}, got {factor_axis}")
-    handle = stage._axis(axis, "rfactor", source)
+    handle = stage.axis_handle(axis, "rfactor", source)
     name = unique_name(f"{stage.name}.rf", schedule.names.values())
     value = schedule.apply(handles.rfactor, source, stage.handle, handle, position, name)
     rest = stage.factored_axes(axis)
@@ -165,9 +163,9 @@ def rfactor(
         assert isinstance(body[0], ReduceItem)
         combined.body = reduced(body[0].reduction, elements(cache, places), (axis,))
     stage.replace_op(combined)
-    schedule._stages[combined] = stage
-    schedule._add(cache, value, "global", schedule._reads[op])
-    schedule._reads[op] = [cache]
+    schedule.graph.stages[combined] = stage
+    schedule.add_stage(cache, value, "global", schedule.graph.reads[op])
+    schedule.graph.reads[op] = [cache]
     return cache.output(0) if cache.num_outputs == 1 else tuple(cache.results)
 
 
@@ -183,7 +181,7 @@ def create_group(
             if not isinstance(one, Tensor):
                 raise TypeError(f"{source}: create_group: expected a tensor, got {one!r}")
         return [
-            one.op if isinstance(one.op, PlaceholderOp) else schedule._stage(one, "create_group", source).key
+            one.op if isinstance(one.op, PlaceholderOp) else schedule.find_stage(one, "create_group", source).key
             for one in given
         ]
 
@@ -197,12 +195,12 @@ def create_group(
             continue
         found.add(id(op))
         if id(op) not in reached:
-            todo.extend(schedule._reads.get(op, ()))
+            todo.extend(schedule.graph.reads.get(op, ()))
     for op in ends:
         if not reached[id(op)]:
             raise schedule_error(
                 source, f"create_group: expected inputs that the outputs need, got '{schedule.names[op]}'"
             )
-    group = Group([stage for stage in schedule._in_order() if id(stage.key) in found])
-    schedule._groups.append(group)
+    group = Group([stage for stage in schedule.graph.in_order(schedule.outputs) if id(stage.key) in found])
+    schedule.graph.groups.append(group)
     return group

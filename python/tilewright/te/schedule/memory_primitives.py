@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...errors import TilewrightValueError as ValueError
 from ...messages.location import user_source
 from ..expr import IterVar
-from .checks import integer
+from .checks import checked_scope, integer, schedule_error
 from .stage_handles import StageHandles
 
 __all__ = ["MemoryPrimitives"]
@@ -55,13 +55,12 @@ class MemoryPrimitives(StageHandles):
         TVM: ``set_scope``; Halide: ``store_in``; Exo: ``set_memory``; MLIR transform: ``structured.promote``.
         """
         from . import handles
-        from .schedule import checked_scope, schedule_error
 
         source = user_source()
         scope = checked_scope("set_scope", scope, source)
         if self.is_output and scope != "global":
             raise schedule_error(source, f"set_scope: expected global for the output '{self.name}', got {scope}")
-        self._schedule.apply(handles.set_scope, source, self.handle, self.name, scope)
+        self.schedule.apply(handles.set_scope, source, self.handle, self.name, scope)
         self.scope = scope
 
     def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
@@ -106,12 +105,12 @@ class MemoryPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis_handle = self._axis(axis, "storage_align", source)
+        axis_handle = self.axis_handle(axis, "storage_align", source)
         numbers = (
             integer(factor, "storage_align", "factor", source, 1),
             integer(offset, "storage_align", "offset", source, 0),
         )
-        self._schedule.apply(handles.storage_align, source, self.handle, axis_handle, self.name, *numbers)
+        self.schedule.apply(handles.storage_align, source, self.handle, axis_handle, self.name, *numbers)
 
     def double_buffer(self) -> None:
         """The stage's shared buffer has two places: while one is read, the next iteration's elements go to the other.
@@ -158,7 +157,7 @@ class MemoryPrimitives(StageHandles):
         """
         from . import handles
 
-        self._schedule.apply(handles.double_buffer, user_source(), self.handle, self.name)
+        self.schedule.apply(handles.double_buffer, user_source(), self.handle, self.name)
 
     def software_pipeline(self, axis: IterVar, stages: int = 2, use_async: bool = False) -> None:
         """The loads into shared memory at a loop are issued `stages - 1` iterations ahead.
@@ -210,11 +209,11 @@ class MemoryPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis_handle = self._axis(axis, "software_pipeline", source)
+        axis_handle = self.axis_handle(axis, "software_pipeline", source)
         number = integer(stages, "software_pipeline", "stages", source, 2)
         if number is not None and number > _MOST_STAGES:
             raise ValueError(f"{source}: software_pipeline: expected at most {_MOST_STAGES} stages, got {number}")
-        self._schedule.apply(handles.software_pipeline, source, axis_handle, axis.name, number, use_async)
+        self.schedule.apply(handles.software_pipeline, source, axis_handle, axis.name, number, use_async)
 
     def launch_bounds(self, min_blocks: int) -> None:
         """At least `min_blocks` blocks of the stage's kernel fit an SM, as far as registers go.
@@ -250,7 +249,7 @@ class MemoryPrimitives(StageHandles):
 
         source = user_source()
         number = integer(min_blocks, "launch_bounds", "min_blocks", source, 1)
-        self._schedule.apply(handles.launch_bounds, source, self.handle, self.name, number)
+        self.schedule.apply(handles.launch_bounds, source, self.handle, self.name, number)
 
     def set_store_predicate(self, predicate: object) -> None:
         """If several threads have the same elements, those of `predicate` store them.
@@ -297,4 +296,4 @@ class MemoryPrimitives(StageHandles):
 
         source = user_source()
         for thread, (first, end) in storing_threads(predicate, source).items():
-            self._schedule.apply(handles.set_store_predicate, source, self.handle, self.name, thread, first, end)
+            self.schedule.apply(handles.set_store_predicate, source, self.handle, self.name, thread, first, end)

@@ -1,6 +1,5 @@
 """The primitives that say where a stage is computed."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from ...errors import TilewrightTypeError as TypeError
@@ -9,6 +8,7 @@ from ..expr import IterVar
 from ..extern_op import ExternOp
 from ..scan_stages import ScanOp
 from ..tensor import Operation, Tensor
+from .checks import schedule_error
 from .stage_handles import StageHandles
 
 __all__ = ["PlacePrimitives"]
@@ -61,20 +61,19 @@ class PlacePrimitives(StageHandles):
             Where `parent` does not read this stage.
         """
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
-        if not isinstance(parent, StageHandles) or parent._schedule is not self._schedule:
+        if not isinstance(parent, StageHandles) or parent.schedule is not self.schedule:
             raise TypeError(f"{source}: compute_at: expected a stage of this schedule, got {parent!r}")
-        if parent is not self and not self._schedule.reads_through(parent.key, self.key):
-            readers = [self._schedule.names[op] for op in self._schedule.readers(self.key)]
+        if parent is not self and not self.schedule.graph.reads_through(parent.key, self.key):
+            readers = [self.schedule.names[op] for op in self.schedule.graph.readers(self.key)]
             text = ", ".join(f"'{name}'" for name in readers) or "none: it is an output"
             raise schedule_error(
                 source, f"compute_at: expected a consumer of stage '{self.name}' ({text}), got stage '{parent.name}'"
             )
         self._check_whole("compute_at", source)
-        axis = parent._axis(scope, "compute_at", source)
-        self._schedule.apply(handles.compute_at, source, self.handle, self.name, parent.handle, axis)
+        axis = parent.axis_handle(scope, "compute_at", source)
+        self.schedule.apply(handles.compute_at, source, self.handle, self.name, parent.handle, axis)
         self.attached_to = parent
 
     def compute_root(self) -> None:
@@ -108,7 +107,7 @@ class PlacePrimitives(StageHandles):
         source = user_source()
         if isinstance(self.op, ExternOp):
             return  # as it is anyway
-        self._schedule.apply(handles.compute_root, source, self.handle, self.name)
+        self.schedule.apply(handles.compute_root, source, self.handle, self.name)
         self.attached_to = None
 
     def compute_inline(self) -> None:
@@ -136,7 +135,6 @@ class PlacePrimitives(StageHandles):
         TVM: ``compute_inline``; Halide: the default; Exo: ``inline``; MLIR: ``linalg-fuse-elementwise-ops``.
         """
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
         if self.is_output:
@@ -148,7 +146,7 @@ class PlacePrimitives(StageHandles):
             raise schedule_error(
                 source, f"compute_inline: expected an elementwise stage, got '{self.name}', which reduces over {axes}"
             )
-        self._schedule.apply(handles.compute_inline, source, self.handle, self.name)
+        self.schedule.apply(handles.compute_inline, source, self.handle, self.name)
         self.attached_to = None
 
     def reverse_compute_at(self, parent: StageHandles, scope: IterVar) -> None:
@@ -186,18 +184,17 @@ class PlacePrimitives(StageHandles):
         ``fuse_into_containing_op`` of the consumer.
         """
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
         self._check_whole("reverse_compute_at", source)
-        if not isinstance(parent, StageHandles) or parent._schedule is not self._schedule:
+        if not isinstance(parent, StageHandles) or parent.schedule is not self.schedule:
             raise TypeError(f"{source}: reverse_compute_at: expected a stage of this schedule, got {parent!r}")
-        if parent is not self and self.key not in self._schedule.readers(parent.key):
+        if parent is not self and self.key not in self.schedule.graph.readers(parent.key):
             raise schedule_error(
                 source, f"reverse_compute_at: expected a stage that '{self.name}' reads, got stage '{parent.name}'"
             )
-        axis = parent._axis(scope, "reverse_compute_at", source)
-        self._schedule.apply(handles.reverse_compute_at, source, self.handle, self.name, parent.handle, axis)
+        axis = parent.axis_handle(scope, "reverse_compute_at", source)
+        self.schedule.apply(handles.reverse_compute_at, source, self.handle, self.name, parent.handle, axis)
 
     def reverse_compute_inline(self) -> None:
         """The stage is computed where the stage is that it reads, which keeps its loops and takes over its tensor.
@@ -228,17 +225,16 @@ class PlacePrimitives(StageHandles):
         TVM: ``tir.Schedule.reverse_compute_inline``; Halide, Exo and MLIR have inlining into the reader alone.
         """
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
         self._check_whole("reverse_compute_inline", source)
-        producers = self._schedule.producers(self.key)
+        producers = self.schedule.graph.producers(self.key)
         if len(producers) != 1:
             text = ", ".join(f"'{stage.name}'" for stage in producers) or "none"
             raise schedule_error(
                 source, f"reverse_compute_inline: expected stage '{self.name}' to read one stage, got {text}"
             )
-        self._schedule.apply(handles.reverse_compute_inline, source, self.handle, self.name, producers[0].handle)
+        self.schedule.apply(handles.reverse_compute_inline, source, self.handle, self.name, producers[0].handle)
 
     def rolling_update(self, axis: IterVar, of: Tensor | Operation) -> None:
         """This reduction and another one, whose result it reads, run in one loop: an online reduction.
@@ -298,17 +294,16 @@ class PlacePrimitives(StageHandles):
         Halide, TVM, Exo and MLIR transform have none; Neptune (PLDI 2026): rolling update.
         """  # noqa: E501
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
-        followed = self._schedule._stage(of, "rolling_update", source)
+        followed = self.schedule.find_stage(of, "rolling_update", source)
         if axis not in self.op.reduce_axis:
             axes = ", ".join(each.name for each in self.op.reduce_axis) or "none"
             raise schedule_error(
                 source, f"rolling_update: expected a reduction axis of '{self.name}' ({axes}), got {axis}"
             )
-        value = self._axis(axis, "rolling_update", source)
-        self._schedule.apply(handles.rolling_update, source, value, followed.handle, self.name)
+        value = self.axis_handle(axis, "rolling_update", source)
+        self.schedule.apply(handles.rolling_update, source, value, followed.handle, self.name)
 
     def decompose_reduction(self, loop: IterVar) -> None:
         """The elements of a reduction are set to its identity in loops of their own before `loop`.
@@ -344,5 +339,5 @@ class PlacePrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis = self._axis(loop, "decompose_reduction", source)
-        self._schedule.apply(handles.decompose_reduction, source, self.handle, axis, self.name)
+        axis = self.axis_handle(loop, "decompose_reduction", source)
+        self.schedule.apply(handles.decompose_reduction, source, self.handle, axis, self.name)

@@ -1,6 +1,5 @@
 """The primitives on tiles of a stage: whole ones, and intrinsics that compute them."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...errors import TilewrightTypeError as TypeError
 from ...messages.location import Source, user_source
 from ..expr import Expr, IterVar, Read
-from .checks import integer
+from .checks import integer, schedule_error
 from .stage_handles import StageHandles
 
 if TYPE_CHECKING:
@@ -65,12 +64,12 @@ class TilePrimitives(StageHandles):
         from . import handles
 
         source = user_source()
-        axis = self._axis(var, "tensorize", source)
+        axis = self.axis_handle(var, "tensorize", source)
         if not isinstance(tensor_intrin, TensorIntrin):
             raise TypeError(
                 f"{source}: tensorize: expected an intrinsic of te.decl_tensor_intrin, got {tensor_intrin!r}"
             )
-        self._schedule.apply(handles.tensorize, source, axis, var.name, tensor_intrin.name, tensor_intrin.functions)
+        self.schedule.apply(handles.tensorize, source, axis, var.name, tensor_intrin.name, tensor_intrin.functions)
 
     def pad_einsum(self, padding: Sequence[int]) -> tuple[Tensor, ...]:
         """The extents of a sum of products grow to multiples of `padding`, a number an axis, spatial axes first.
@@ -115,10 +114,9 @@ class TilePrimitives(StageHandles):
         from ..program import axis_names, unique_name
         from ..tensor import CacheOp, ComputeOp
         from . import handles
-        from .schedule import schedule_error
 
         source = user_source()
-        schedule, old = self._schedule, self.op
+        schedule, old = self.schedule, self.op
         if not isinstance(padding, Sequence) or isinstance(padding, str):
             raise TypeError(f"{source}: pad_einsum: expected a list of numbers, one an axis, got {padding!r}")
         numbers = [integer(one, "pad_einsum", "padding", source, 1) or 0 for one in padding]
@@ -145,7 +143,7 @@ class TilePrimitives(StageHandles):
                     source, f"pad_einsum: expected constant extents, got a symbolic one of '{axis.name}'"
                 )
             longer[axis] = -(-extent // number) * number if number > 0 else extent
-        reads, read_axes = schedule._reads[self.key], _read_axes(old, source)
+        reads, read_axes = schedule.graph.reads[self.key], _read_axes(old, source)
         names = []
         for name in [*(schedule.names[op] for op in reads), self.name]:
             names.append(unique_name(f"{name}.pad", [*schedule.names.values(), *names]))
@@ -156,24 +154,22 @@ class TilePrimitives(StageHandles):
             extents = tuple(longer[axis] for axis in places)
             copy = CacheOp(name, extents, op.element_types, source)
             copy.axis = tuple(IterVar(a.name, (0, longer[a]), "spatial", source) for a in places)
-            schedule._add(copy, value, "global", [op])
+            schedule.add_stage(copy, value, "global", [op])
             made.append(copy)
         total = CacheOp(names[-1], tuple(longer[axis] for axis in old.axis), old.element_types, source)
         total.axis = tuple(IterVar(axis.name, (0, longer[axis]), "spatial", source) for axis in old.axis)
         total.reduce_axis = tuple(IterVar(axis.name, (0, longer[axis]), "reduce", source) for axis in old.reduce_axis)
-        schedule._add(total, values[-1], "global", made)
+        schedule.add_stage(total, values[-1], "global", made)
         rest = CacheOp(self.name, old.shape, old.element_types, old.source)
         rest.axis = tuple(old.axis)
         self.replace_op(rest)
-        schedule._stages[rest] = schedule._stages[self.key]
-        schedule._reads[self.key] = [total]
+        schedule.graph.stages[rest] = schedule.graph.stages[self.key]
+        schedule.graph.reads[self.key] = [total]
         return tuple(one.output(0) for one in [*made, total])
 
 
 def _read_axes(op: ComputeOp, source: Source) -> list[tuple[IterVar, ...]]:
     """For each tensor that a sum of products reads, the axes that are its indices."""
-    from .schedule import schedule_error
-
     assert op.reduction is not None
     places: dict[int, tuple[IterVar, ...]] = {}
     todo: list[Expr] = list(reversed(op.reduction.exprs))

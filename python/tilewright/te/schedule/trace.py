@@ -1,6 +1,5 @@
 """A schedule as the calls that made it: Python that rebuilds it, and JSON to keep it in."""
 
-# pyright: reportPrivateUsage=false
 from __future__ import annotations
 
 import builtins
@@ -123,7 +122,7 @@ class Trace:
         intrinsic does not compute what it describes, or has ops that it may not have. Raises ScheduleError if a
         primitive does not fit, such as for another number of axes.
         """
-        if any(True for _ in primitives(schedule._of)):
+        if any(True for _ in primitives(schedule.operation)):
             raise ValueError("expected a schedule without primitives, got one that has some")
         ops = {name: op for op, name in schedule.names.items()}
         missing = [name for name in self.tensors.values() if name not in ops]
@@ -219,11 +218,11 @@ def trace_of(schedule: Schedule) -> Trace:
     words = identifiers(schedule.names.values())
     variables = {op: words[schedule.names[op]] for op in program}
     reader = Reader(words, [variables[op] for op in program if op.num_outputs > 1])
-    steps = [step for primitive in primitives(schedule._of) if (step := reader.step(primitive)) is not None]
+    steps = [step for primitive in primitives(schedule.operation) if (step := reader.step(primitive)) is not None]
     layouts = input_layout_texts(schedule)
     steps[:0] = [Step("transform_layout", words[name], (layout,)) for name, layout in layouts.items()]
     reader.used.update(layouts)
-    if options := launch_options(schedule._of):
+    if options := launch_options(schedule.operation):
         steps.append(Step("launch", None, (), options))
     used = {schedule.names[op] for op in schedule.outputs} | reader.used
     kept = [op for op in program if schedule.names[op] in used]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...messages.location import user_source
 from ..expr import IterVar
+from .checks import schedule_error
 from .stage import Stage
 from .stage_handles import StageHandles
 
@@ -29,8 +30,6 @@ class WrittenStage(Stage):
 
     @property
     def handle(self) -> ir.Value:
-        from .schedule import schedule_error
-
         raise schedule_error(
             user_source(),
             f"expected a stage with loops of its own, got '{self.name}', which is computed where the update of a scan "
