@@ -18,7 +18,8 @@ from .group import Group
 from .input_layouts import input_layouts
 
 if TYPE_CHECKING:
-    from .schedule import Schedule, TensorOrOp
+    from .program_primitives import TensorOrOp
+    from .schedule import Schedule
 
 __all__ = ["cache_read", "cache_write", "create_group", "rfactor"]
 
