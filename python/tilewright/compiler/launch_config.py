@@ -81,7 +81,7 @@ class LaunchConfig:
 
 def with_formulas(launches: Sequence[KernelLaunch], lowering: Lowering) -> tuple[KernelLaunch, ...]:
     """The launches with the formulas of the numbers that are no constants, from the gpu stage if there is one."""
-    from ..viewer.measures import formulas
+    from ..report.formulas import formulas
 
     texts = formulas(lowering.copy_of("gpu")) if "gpu" in lowering.stages else {}
     return tuple(

@@ -12,11 +12,11 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..records import NAME, Where, device_name, identify
 from ..target import Target
+from ..te.definitions import compute, placeholder
 from ..te.double import in_double
 from ..te.emit import emit_module
 from ..te.expr import Expr, Read, Var
 from ..te.program import operations
-from ..te.definitions import compute, placeholder
 from ..te.tensor import ComputeOp, PlaceholderOp, Tensor
 from ..te.walks import parts
 from .policy import Policy

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..messages.progress import Progress
+from ..report.formulas import formulas
 from ..target import Target
 from .device import add_device_code
-from .measures import formulas, kernel_data, shared_buffers, work_data
+from .measures import kernel_data, shared_buffers, work_data
 from .panes import Origin, Pane
 from .sources import add_cpp, add_nest, source_pane, to_source_lines
 from .stages import Numbered, number_stages

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
-from ..te.schedule.expressions import Expressions
+from ..report.formulas import NUMBERS, ops_of
 from .panes import name_in
 from .stages import Numbered
 
@@ -17,45 +17,12 @@ if TYPE_CHECKING:
     from ..report import KernelReport, Report
     from ..runtime.host_program import KernelLaunch
 
-__all__ = ["formulas", "kernel_data", "shared_buffers", "work_data"]
-
-_NUMBERS = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z")
-# Of gpu.launch_func the groups of operands: what it waits for, grid, block, cluster, shared memory, arguments.
-_FIRST, _SHARED = 1, 10
-
-
-def formulas(module: ir.Module | None) -> dict[str, dict[str, str]]:
-    """By kernel of a module of stage gpu, what each number of its launch is computed by:
-    {"f_kernel0": {"grid.x": "(n + 31) // 32", …}}."""
-    found: dict[str, dict[str, str]] = {}
-    for function in (op.operation for op in module.body if op.operation.name == "func.func") if module else ():
-        expressions = Expressions(function)
-        for op in _ops_of(function):
-            if op.name != "gpu.launch_func":
-                continue
-            counts = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-            begin = sum(counts[:_FIRST])
-            texts = {name: expressions.of(op.operands[begin + number]).text for number, name in enumerate(_NUMBERS)}
-            if counts[_SHARED]:
-                texts["shared"] = expressions.of(op.operands[sum(counts[:_SHARED])]).text
-            found[str(op.attributes["kernel"]).rpartition("@")[2].strip('"')] = texts
-    return found
-
-
-def _ops_of(root: ir.Operation) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    root.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
+__all__ = ["kernel_data", "shared_buffers", "work_data"]
 
 
 def kernel_data(launch: KernelLaunch, report: KernelReport | None, texts: dict[str, str]) -> dict[str, Any]:
     """One launch as data; `texts` are the formulas of its numbers."""
-    numbers: dict[str, int] = dict(zip(_NUMBERS, (*launch.grid, *launch.block)))
+    numbers: dict[str, int] = dict(zip(NUMBERS, (*launch.grid, *launch.block)))
     numbers["shared"] = launch.shared_bytes
     made: dict[str, Any] = {
         "name": launch.kernel,
@@ -139,7 +106,7 @@ def shared_buffers(numbered: Numbered) -> dict[str, list[dict[str, Any]]]:
     """
     module = numbered.lowering.modules.get("gpu")
     found: dict[str, list[dict[str, Any]]] = {}
-    for op in _ops_of(module.operation) if module else ():
+    for op in ops_of(module.operation) if module else ():
         if op.name != "gpu.func":
             continue
         kernel = ir.StringAttr(op.attributes["sym_name"]).value
@@ -148,7 +115,7 @@ def shared_buffers(numbered: Numbered) -> dict[str, list[dict[str, Any]]]:
 
 
 def _buffers(numbered: Numbered, kernel: ir.Operation) -> Iterator[dict[str, Any]]:
-    for op in _ops_of(kernel):
+    for op in ops_of(kernel):
         if op.name == "memref.view" and "workgroup" in str(op.results[0].type):
             kind = ir.MemRefType(op.results[0].type)
             offset = op.operands[1].owner

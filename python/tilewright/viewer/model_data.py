@@ -8,8 +8,9 @@ from mlir import ir
 
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..messages.progress import progress
+from ..report.formulas import formulas
 from ..te.schedule.nest import nest_text
-from .measures import formulas, kernel_data
+from .measures import kernel_data
 
 if TYPE_CHECKING:
     from ..compiler import Function

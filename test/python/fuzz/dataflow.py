@@ -49,7 +49,9 @@ class Dataflow:
 
     def element(self, stage: Stage) -> Element | None:
         """What a stage computes, where an intrinsic may say it: nothing is inlined in it."""
-        busy = stage.key in self._into.values() or any(op in self._inlined for op in self.schedule.graph.reads[stage.key])
+        busy = stage.key in self._into.values() or any(
+            op in self._inlined for op in self.schedule.graph.reads[stage.key]
+        )
         if busy or isinstance(stage.key, ScanOp):
             return None
         if stage.op is stage.key and isinstance(stage.op, ComputeOp):
