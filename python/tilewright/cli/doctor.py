@@ -124,7 +124,9 @@ def _gpu() -> list[Finding]:
     try:
         (result,) = driver.cuInit(0)
     except RuntimeError as error:  # the bindings find no libcuda.so
-        return [Finding("NVIDIA driver", False, str(error).splitlines()[0], launch, required=False)]
+        missing = type(error).__name__ == "DynamicLibNotFoundError"  # its text is on how it was looked for
+        cause = "libcuda.so.1 is not found" if missing else str(error).splitlines()[0]
+        return [Finding("NVIDIA driver", False, cause, launch, required=False)]
     if int(result) != 0:
         return [Finding("NVIDIA driver", False, f"cuInit: {driver.CUresult(result).name}", launch, required=False)]
     _, version = driver.cuDriverGetVersion()
