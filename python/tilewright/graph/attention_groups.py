@@ -38,11 +38,13 @@ def attention_schedule(
     operands = [operand for operand in given if operand is not None]
     if target.kind == "cpu" or len(operands) < len(tensors) or len(inputs) != len(operation.operands):
         return None, outputs
-    tiles = tiles_for(operands[0], operands[1], operands[2], operands[-1].shape, None, target.device)
-    if tiles is None:
-        return None, outputs
     options = attributes_of(operation, symbols)
     before, behind = (None if options[side] < 0 else options[side] for side in ("before", "behind"))
+    is_causal = behind == 0 and before is None and options["offset"] == 0
+    q, k, v = operands[:3]
+    tiles = tiles_for(q, k, v, operands[-1].shape, None, target.device, is_causal=is_causal)
+    if tiles is None:
+        return None, outputs
     schedule, made = attention_of(
         *inputs, scale=options["scale"], before=before, behind=behind, offset=options["offset"],
         softcap=options["softcap"] or None, **tiles,

@@ -157,7 +157,10 @@ def attention(
     options["dropout_p"] = dropout_p
     shape = result_shape(q, k, v, None, pages)
     on_gpu = target is None or target.kind != "cpu"
-    tiles = tiles_for(q, k, v, shape, strides, current(), pages) if on_gpu else None
+    tiles = None
+    if on_gpu:
+        is_diagonal = is_causal and window is None and offset == 0 and lengths is None
+        tiles = tiles_for(q, k, v, shape, strides, current(), pages, is_causal=is_diagonal)
     if tiles is not None:
         s, tensors = attention_of(named["Q"], named["K"], named["V"], named.get("mask"), **options, **tiles)
     else:

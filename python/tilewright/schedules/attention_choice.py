@@ -33,6 +33,7 @@ class Laid(Protocol):
 _TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
 _MOST_BLOCKS = 65535  # along the second and the third axis of a grid
 _LEAST_ROWS = 8  # of a box
+_SHORT = 1024  # keys
 _PANEL, _MOST_SUMS, _LEAST_SUMMED = 32, 128, 64  # columns of gradients, and queries and keys that fill a tile
 _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 # The general road writes and reads scores of float32 and weights of 16 bits several times.
@@ -103,16 +104,23 @@ def tiles_for(
     strides: Sequence[int] | None,
     gpu: GPU | None,
     pages: Laid | None = None,
+    *,
+    is_causal: bool = False,
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
-    Where there are few queries, the keys are split into `parts`, which a second kernel merges.
+    Where there are few queries, the keys are split into `parts`, which a second kernel merges. Blocks stay for short
+    sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024 keys, and
+    slower for 4096.
 
     >>> from tilewright.devices import current
     >>> from tilewright.ops.operator import Operand
     >>> one = Operand((2, 16, 4096, 128), "bfloat16")
     >>> tiles_for(one, one, one, one.shape, None, current())
     {'tile': (128, 128)}
+    >>> short = Operand((16, 16, 1024, 128), "bfloat16")
+    >>> tiles_for(short, short, short, short.shape, None, current(), is_causal=True)
+    {'tile': (128, 128), 'blocks': 131}
     >>> tiles_for(Operand((1, 32, 1, 128), "float16"), *[Operand((1, 8, 8192, 128), "float16")] * 2, (1, 32, 1, 128),
     ...           None, current())
     {'tile': (64, 128), 'parts': 16, 'stages': 2}
@@ -175,4 +183,11 @@ def tiles_for(
     if fitting[best] > general + _MORE_KERNELS * _LAUNCH:
         return None
     rows, columns, parts, stages = best
-    return {"tile": (rows, columns), **({"parts": parts, "stages": stages} if parts else {})}
+    if parts:
+        return {"tile": (rows, columns), "parts": parts, "stages": stages}
+    tiles = math.ceil(queries / rows)
+    if not is_causal or max(queries, keys) > _SHORT or heads * tiles <= gpu.sms:
+        return {"tile": (rows, columns)}
+    # Without a common factor each block gets tiles of all lengths.
+    staying = next(blocks for blocks in range(gpu.sms, 0, -1) if math.gcd(blocks, tiles) == 1)
+    return {"tile": (rows, columns), "blocks": staying}

@@ -134,3 +134,15 @@ def test_matmuls_around_a_softmax_become_attention(scale: str) -> None:
 def test_weights_that_the_model_returns_are_computed() -> None:
     model = tw.compile(_onnx_model("Mul", "p"), target="cpu")
     assert "attention" not in {name for group in model.groups for name in group.operators}
+
+
+def test_dropout_is_refused() -> None:
+    class Dropped(torch.nn.Module):
+        def forward(self, q, k, v, seed):
+            return torch.ops.tilewright.attention(q, k, v, dropout_p=0.5, seed=seed)
+
+    import tilewright.torch  # noqa: F401
+
+    with pytest.raises(tw.CompileError) as raised:
+        tw.compile(Dropped(), (*operands(), torch.tensor(3, dtype=torch.int32)), target="cpu")
+    assert "expected no dropout in a compiled model, got a dropout_p of 0.5" in str(raised.value)

@@ -281,3 +281,13 @@ def test_rows_that_tma_cannot_step_over():
     made = ops.attention(q, q.copy(), q.copy(), target="sim -device=H200")
     exact, _ = expected(q, q, q)
     np.testing.assert_allclose(made, exact, atol=2e-3)
+
+
+def test_blocks_stay_for_short_causal_sequences():
+    def is_staying(keys: int, **options: Any) -> bool:
+        operand = ops.Operand((16, 16, keys, 64), "bfloat16")
+        s, _ = ops.attention.schedule(operand, operand, operand, target="sim -device=H200", **options)
+        return "persistent" in str(s.trace())
+
+    assert is_staying(1024, is_causal=True)
+    assert not any((is_staying(1024), is_staying(4096, is_causal=True), is_staying(1024, is_causal=True, offset=-64)))
