@@ -1,13 +1,13 @@
 """Schedule selection for a matmul: the result of a tuning run, or else the fastest by a model of the time.
 
 The table is `tuned.json`, which `python bench/tune_matmul.py` writes. A matmul that is not in the table gets the
-schedule of the nearest one, if that is near. Any other matmul gets the fastest of `candidates` by `estimate`.
+schedule of the nearest one, if that is near. Any other matmul gets the fastest of `candidates` by `estimates`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -18,7 +18,7 @@ from ...errors import TilewrightValueError as ValueError
 from ...te.expr import Var
 from ...te.tensor import Extent
 from .candidates import candidates, equal_shares, narrower_by
-from .cost_model import estimate
+from .cost_model import estimates
 from .problem import Choice, Problem
 
 __all__ = ["choose", "choose_for_any", "table"]
@@ -35,7 +35,7 @@ def choose(problem: Problem, device: GPU | None = None) -> Choice:
     near = min(alike, key=lambda entry: problem.distance(entry[0]), default=None)
     if near is not None and problem.distance(near[0]) <= NEAR:
         return near[1] if near[0] == problem else _for_other_tiles(problem, near[1], device)
-    return min(candidates(problem, device), key=lambda choice: estimate(problem, choice, device))
+    return _fastest(problem, list(candidates(problem, device)), device)
 
 
 def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, device: GPU | None = None) -> Choice:
@@ -88,7 +88,13 @@ def _for_other_tiles(problem: Problem, choice: Choice, device: GPU) -> Choice:
         variants.append(Choice(choice.schedule, options | {"narrower": less}))
     if is_alone and (equal := equal_shares(tiles, steps, device)):
         variants.append(Choice(choice.schedule, sharing | {"blocks": equal * tiles}))
-    return min(variants, key=lambda one: estimate(problem, one, device))
+    return _fastest(problem, variants, device)
+
+
+def _fastest(problem: Problem, choices: Sequence[Choice], device: GPU) -> Choice:
+    """By the model; of two that take the same, the first."""
+    times = estimates(problem, choices, device)
+    return choices[times.index(min(times))]
 
 
 @cache
