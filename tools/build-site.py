@@ -10,6 +10,7 @@ to a page that is not there, a name that the package does not have.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,22 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def for_notebook(page: str) -> str:
+    """A page of the tutorial whose cells are its Python alone, with links that hold beside the site's pages.
+
+    Commands for a terminal stay text. jupytext makes a cell of a block of bash, which would run in the notebook's
+    folder.
+
+    >>> for_notebook("[next](02-launch.md), [stages](../stages.md#gpu), [file](../../python/a.py)")
+    '[next](02-launch.ipynb), [stages](../stages.html#gpu), file (python/a.py)'
+    """
+    page = re.sub(r"^```bash$", "```console", page, flags=re.MULTILINE)
+    page = re.sub(r"\]\((\d\d-[\w-]+)\.md", r"](\1.ipynb", page)
+    page = page.replace("](index.md", "](../tutorial/index.html")
+    page = re.sub(r"\]\((\.\./[\w/-]+)\.md", r"](\1.html", page)
+    return re.sub(r"\[([^\]]*)\]\(\.\./\.\./([^)]*)\)", r"\1 (\2)", page)
 
 
 def build(out: Path) -> None:
@@ -47,7 +64,7 @@ def build(out: Path) -> None:
     notebooks = out / "notebooks"
     notebooks.mkdir()
     for page in sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md")):
-        jupytext.write(jupytext.read(page), notebooks / f"{page.stem}.ipynb")
+        jupytext.write(jupytext.reads(for_notebook(page.read_text()), "md"), notebooks / f"{page.stem}.ipynb")
     shutil.rmtree(out / ".doctrees", ignore_errors=True)
 
 

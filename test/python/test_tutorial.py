@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,24 @@ def test_the_code_of_a_page_runs(
         exec(compile("\n" * line + code, str(page), "exec"), names)
         if expected is not None:
             assert capsys.readouterr().out == expected, f"{page}:{line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_cells_of_a_notebook_are_the_python_of_its_page(page: Path) -> None:
+    """Commands for a terminal are text, and links lead to what stands in the site."""
+    jupytext = pytest.importorskip("jupytext")
+    for_notebook = runpy.run_path(str(ROOT / "tools" / "build-site.py"))["for_notebook"]
+    notebook = jupytext.reads(for_notebook(page.read_text()), "md")
+    cells = [cell.source.strip() for cell in notebook.cells if cell.cell_type == "code"]
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    assert cells == [block.strip() for block in blocks]
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    names = {f"{each.stem}.ipynb" for each in PAGES}
+    for link in re.findall(r"\]\(([^)#]*)[^)]*\)", text):
+        if link.endswith(".html"):
+            assert (ROOT / "docs" / "tutorial" / link).with_suffix(".md").resolve().is_file(), link
+        else:
+            assert link in names, link
 
 
 def test_every_page_leads_to_the_next() -> None:
