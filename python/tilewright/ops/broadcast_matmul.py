@@ -23,7 +23,7 @@ def _broadcast(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...] | None
 def define_any(
     a: Operand, b: Operand, transpose_a: bool, transpose_b: bool, acc_dtype: str
 ) -> tuple[list[Tensor], Tensor]:
-    """The factors, and their product of sums in `acc_dtype`, of any numbers of dimensions but 0.
+    """The operands and their matmul, accumulated in `acc_dtype`. Operands have any number of dimensions but 0.
 
     Raises ValueError if the operands do not fit.
     """

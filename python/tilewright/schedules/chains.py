@@ -37,8 +37,8 @@ def gated_matmul_wgmma(
 ) -> tuple[Schedule, list[Tensor]]:
     """H = silu(X G^T) * (X U^T) by ``wgmma``: X is rows x width, G and U are hidden x width.
 
-    Both products are one loop over the width, in which each tile of X is loaded once (`rolling_update`). The sums stay
-    in registers; H is computed of them, and goes to memory by way of shared memory.
+    Both matmuls are one loop over the width, in which each tile of X is loaded once (`rolling_update`). The
+    accumulators stay in registers; H is computed from them, and stored through shared memory.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class Product:
 
 
 def result_dtypes(in_dtype: str, acc_dtype: str | None, out_dtype: str | None) -> tuple[str, str]:
-    """What a product of factors of a type is summed up in, and what is made of the sums, unless it is given."""
+    """The accumulator's type and the result's type for operands of a type, where these are not given."""
     acc_dtype = acc_dtype or ("int32" if in_dtype == "int8" else "float32")
     return acc_dtype, out_dtype or acc_dtype
 

@@ -14,7 +14,7 @@ __all__ = ["Choice", "Problem", "columns_across", "one_more_tile"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A product: `layout` is BLAS's, N for a factor as it is and T for a transposed one."""
+    """A matmul: `layout` is BLAS's, N for an operand as it is and T for a transposed one."""
 
     M: int
     N: int
@@ -57,7 +57,7 @@ class Problem:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What products must have in common to be near."""
+        """What matmuls must have in common to be near."""
         return self.dtype, self.layout, self.is_aligned, self.crosses_lines
 
     def distance(self, other: Problem) -> float:

@@ -1,4 +1,4 @@
-"""Matrix products by the warpgroups of sm_90a, which asynchronous copies feed."""
+"""Matmuls by `wgmma` on sm_90a, with operands that TMA loads."""
 
 from __future__ import annotations
 
