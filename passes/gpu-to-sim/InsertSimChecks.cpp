@@ -4,6 +4,7 @@
 #include "passes/PassSupport.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
+#include "passes/gpu-to-sim/ValueUses.h"
 #include "passes/kernel-math/NonZero.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "runtime/sim/ABI.h"
@@ -58,58 +59,6 @@ FailureOr<std::optional<Access>> findAccess(Operation *op) {
   return std::optional<Access>();
 }
 
-/// Conditions of which all hold, or do not hold.
-using Conjunction = SmallVector<std::pair<Value, bool>, 2>;
-
-/// When a value is used: where all of one of the conjunctions is so, or always, where there are none.
-struct Use {
-  std::optional<SmallVector<Conjunction>> conjunctions;
-};
-
-/// When `value`, of `block`, is used: not where a select, a condition that another has decided or a branch discards it.
-Use findUse(Value value, Block *block, int depth = 0);
-
-Use findUse(OpOperand &operand, Block *block, int depth) {
-  Operation *user = operand.getOwner(), *ancestor = block->findAncestorOpInBlock(*user);
-  auto under = [&](Value condition, bool holds, Use rest) {
-    if (!rest.conjunctions)
-      rest.conjunctions.emplace({Conjunction()});
-    for (Conjunction &conjunction : *rest.conjunctions)
-      conjunction.push_back({condition, holds});
-    return rest;
-  };
-  if (ancestor != user) {
-    auto branch = dyn_cast_or_null<scf::IfOp>(ancestor);
-    return branch ? under(branch.getCondition(), branch.getThenRegion().isAncestor(user->getParentRegion()), {})
-                  : Use();
-  }
-  if (user->getNumResults() != 1 || (!isPure(user) && !mayDivideByZero(user)))
-    return {};
-  Use rest = findUse(user->getResult(0), block, depth + 1);
-  if (auto choice = dyn_cast<arith::SelectOp>(user); choice && operand.getOperandNumber() > 0)
-    return under(choice.getCondition(), operand.getOperandNumber() == 1, rest);
-  // te.all and te.any: the condition before this one may have decided.
-  bool isCondition = getElementTypeOrSelf(operand.get().getType()).isInteger(1) && operand.getOperandNumber() == 1;
-  if (isCondition && isa<arith::AndIOp, arith::OrIOp>(user))
-    return under(user->getOperand(0), isa<arith::AndIOp>(user), rest);
-  return rest;
-}
-
-Use findUse(Value value, Block *block, int depth) {
-  // What is made of the value by more ops, or in more ways, counts as used.
-  constexpr int maxDepth = 16;
-  constexpr size_t maxConjunctions = 16;
-  Use all;
-  all.conjunctions.emplace();
-  for (OpOperand &operand : value.getUses()) {
-    Use one = depth < maxDepth ? findUse(operand, block, depth) : Use();
-    if (!one.conjunctions || all.conjunctions->size() + one.conjunctions->size() > maxConjunctions)
-      return {};
-    llvm::append_range(*all.conjunctions, *one.conjunctions);
-  }
-  return all;
-}
-
 /// Puts the checks into one kernel's function.
 class CheckInserter {
 public:
@@ -150,13 +99,13 @@ public:
   }
 
   /// Reports a division by zero whose result is used.
-  void insertDivision(Operation *op, const Use &use) {
+  void insertDivision(Operation *op, const sim::ValueUse &use) {
     Value divisor = op->getOperand(1);
     loc = op->getLoc();
     builder.setInsertionPointAfter(op);
     // Conditions may come later than the division.
     if (use.conjunctions)
-      for (const Conjunction &conjunction : *use.conjunctions)
+      for (const sim::Conjunction &conjunction : *use.conjunctions)
         for (auto [condition, holds] : conjunction)
           waitFor(condition);
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(divisor.getType()));
@@ -174,9 +123,9 @@ public:
 
 private:
   /// Whether one of the conjunctions holds, lane by lane where `type` has lanes.
-  Value build(ArrayRef<Conjunction> conjunctions, Type type) {
+  Value build(ArrayRef<sim::Conjunction> conjunctions, Type type) {
     Value any = constant(type, false);
-    for (const Conjunction &conjunction : conjunctions) {
+    for (const sim::Conjunction &conjunction : conjunctions) {
       Value all = constant(type, true);
       for (auto [condition, holds] : conjunction)
         all = conjoin(all, holds ? condition
@@ -381,10 +330,10 @@ struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
           ops.push_back(op);
       });
       // Before there are checks, which use what they ask.
-      DenseMap<Operation *, Use> divisions;
+      DenseMap<Operation *, sim::ValueUse> divisions;
       for (Operation *op : ops)
         if (mayDivideByZero(op))
-          divisions.try_emplace(op, findUse(op->getResult(0), op->getBlock()));
+          divisions.try_emplace(op, sim::findUse(op->getResult(0), op->getBlock()));
       CheckInserter inserter(function);
       for (Operation *op : ops)
         if (auto array = dyn_cast<memref::AllocaOp>(op))

@@ -109,6 +109,8 @@ private:
   llvm::SmallVector<ReadSlot> readBefore;
 };
 
+/// Whether a kernel's blocks can copy what a load brings.
+mlir::LogicalResult verifyLoad(tile::LoadOp load, tile::KernelOp kernel);
 /// The matmuls that stand behind each other from `first` on, each of which adds to the one before.
 llvm::SmallVector<tile::MatmulOp> getMatmulGroup(tile::MatmulOp first);
 /// The type of the map of a tensor for copies of parts of a tile, or an error. `op` is a load or a store.
