@@ -57,12 +57,13 @@ def mlir_root() -> Path | None:
 
 def note(source: str) -> str:
     """A page's first line, with a digest of what the page was made from, so that a stale page is seen without tools."""
-    digest = hashlib.sha256()
-    for file in [
-        source,
-        *re.findall(r'^include "((?:passes|dialects)/[^"]+)"', (ROOT / source).read_text(), re.MULTILINE),
-    ]:
-        digest.update((ROOT / file).read_bytes())
+    files, todo = dict[str, bytes](), [source]
+    while todo:
+        file = todo.pop(0)
+        if file not in files:
+            text = files[file] = (ROOT / file).read_bytes()
+            todo += re.findall(r'^include "((?:passes|dialects)/[^"]+)"', text.decode(), re.MULTILINE)
+    digest = hashlib.sha256(b"".join(files.values()))
     return NOTE.format(source=source, digest=digest.hexdigest())
 
 

@@ -1,166 +1,10 @@
 #ifndef TILEWRIGHT_SCHEDULE_OPS
 #define TILEWRIGHT_SCHEDULE_OPS
 
-include "dialects/Schedule/ScheduleAttrs.td"
-include "mlir/IR/OpAsmInterface.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/IR/RegionKindInterface.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
+include "dialects/Schedule/ScheduleKernelOps.td"
+include "dialects/Schedule/ScheduleLoopOps.td"
 
-defvar NamesResults = DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
-
-/// What a primitive does to axes.
-class Schedule_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::schedule"; }
-def Schedule_RootAxes : Schedule_Trait<"RootAxes">;
-def Schedule_AxisTransform : Schedule_Trait<"AxisTransform">;
-def Schedule_AxisAnnotation : Schedule_Trait<"AxisAnnotation">;
-def Schedule_ReplacesAxes : Schedule_Trait<"ReplacesAxes">;
-/// A primitive that only a GPU can follow.
-def Schedule_GPUOnly : Schedule_Trait<"GPUOnly">;
-
-class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>;
-/// A primitive stands inside `schedule.of`.
-class Schedule_Primitive<string mnemonic, list<Trait> traits = []>
-    : Schedule_Op<mnemonic, traits # [HasParent<"OfOp">]> { let hasVerifier = 1; }
-
-def Schedule_OfOp : Schedule_Op<"of", [NoTerminator, SingleBlock, NoRegionArguments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the schedule of a function";
-  let description = [{
-    ```mlir
-    schedule.of @mmult {
-      %C = schedule.stage "C"
-      %i, %j = schedule.axes %C : !schedule.axis, !schedule.axis
-      %io, %jo, %ii, %ji = schedule.tile %i, %j by 32, 32
-      schedule.bind %io to <blockIdx.y>
-    }
-    ```
-  }];
-  let arguments = (ins FlatSymbolRefAttr:$function);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$function $body attr-dict";
-}
-
-def Schedule_StageOp : Schedule_Primitive<"stage", [NamesResults]> {
-  let summary = "the handle of a stage, by its name";
-  let arguments = (ins StrAttr:$name);
-  let results = (outs Schedule_StageType:$stage);
-  let assemblyFormat = "$name attr-dict";
-}
-
-def Schedule_AxesOp : Schedule_Primitive<"axes", [Schedule_RootAxes, NamesResults]> {
-  let summary = "the spatial axes of a stage";
-  let arguments = (ins Schedule_StageType:$stage, StrArrayAttr:$names);
-  let results = (outs Variadic<Schedule_AxisType>:$axes);
-  let assemblyFormat = "$stage $names attr-dict `:` type($axes)";
-}
-
-def Schedule_ReduceAxesOp : Schedule_Primitive<"reduce_axes", [Schedule_RootAxes, NamesResults]> {
-  let summary = "the reduction axes of a stage";
-  let arguments = (ins Schedule_StageType:$stage, StrArrayAttr:$names);
-  let results = (outs Variadic<Schedule_AxisType>:$axes);
-  let assemblyFormat = "$stage $names attr-dict `:` type($axes)";
-}
-
-def Schedule_SplitOp : Schedule_Primitive<"split", [Schedule_AxisTransform, NamesResults]> {
-  let summary = "one loop becomes two";
-  let description = [{
-    `by f` makes an inner loop of extent `f`; `into n` makes an outer loop of extent `n`. Where the extent is no
-    multiple, the iterations beyond it are predicated off; with `exact`, an extent that is no multiple is an error.
-    `by_symbol` and `into_symbol` name a symbolic extent or a number that a call gives in place of the number; one below 1
-    counts as 1.
-
-    ```mlir
-    %io, %ii = schedule.split %i by 32
-    %jo, %ji = schedule.split %j by_symbol "n"
-    ```
-  }];
-  let arguments = (ins Schedule_AxisType:$axis, OptionalAttr<I64Attr>:$factor, OptionalAttr<I64Attr>:$nparts,
-                       OptionalAttr<StrAttr>:$factor_symbol, OptionalAttr<StrAttr>:$nparts_symbol,
-                       UnitAttr:$disable_predication);
-  let results = (outs Schedule_AxisType:$outer, Schedule_AxisType:$inner);
-  let assemblyFormat = [{
-    $axis (`by` $factor^)? (`into` $nparts^)? (`by_symbol` $factor_symbol^)? (`into_symbol` $nparts_symbol^)?
-    (`exact` $disable_predication^)? attr-dict
-  }];
-}
-
-def Schedule_TileOp : Schedule_Primitive<"tile", [Schedule_AxisTransform, NamesResults]> {
-  let summary = "two loops become a loop nest over tiles and one within them";
-  let description = [{
-    Splits both axes and orders the four loops: outer x, outer y, inner x, inner y.
-  }];
-  let arguments = (ins Schedule_AxisType:$x, Schedule_AxisType:$y, I64Attr:$x_factor, I64Attr:$y_factor);
-  let results = (outs Schedule_AxisType:$x_outer, Schedule_AxisType:$y_outer, Schedule_AxisType:$x_inner, Schedule_AxisType:$y_inner);
-  let assemblyFormat = "$x `,` $y `by` $x_factor `,` $y_factor attr-dict";
-}
-
-def Schedule_SingletonOp : Schedule_Primitive<"singleton", [Schedule_RootAxes, NamesResults]> {
-  let summary = "a loop of one iteration around the loops that a stage has";
-  let description = [{
-    What a stage without axes can bind.
-
-    ```mlir
-    %singleton = schedule.singleton %C
-    ```
-  }];
-  let arguments = (ins Schedule_StageType:$stage);
-  let results = (outs Schedule_AxisType:$axis);
-  let assemblyFormat = "$stage attr-dict";
-}
-
-def Schedule_FuseOp : Schedule_Primitive<"fuse", [Schedule_AxisTransform, NamesResults]> {
-  let summary = "neighbouring loops become one, the outermost the slowest";
-  let description = [{
-    Each of the axes is a neighbour of those before it. In which order they are given changes the name alone.
-  }];
-  let arguments = (ins Variadic<Schedule_AxisType>:$axes);
-  let results = (outs Schedule_AxisType:$fused);
-  let assemblyFormat = "$axes attr-dict";
-}
-
-def Schedule_ReorderOp : Schedule_Primitive<"reorder"> {
-  let summary = "the named loops take their places among themselves in the order given, outermost first";
-  let arguments = (ins Variadic<Schedule_AxisType>:$axes);
-  let assemblyFormat = "$axes attr-dict";
-}
-
-def Schedule_BindOp : Schedule_Primitive<"bind", [Schedule_AxisAnnotation]> {
-  let summary = "a loop becomes a block or thread index, or a virtual thread";
-  let description = [{
-    One thread runs the iterations of a loop bound to `vthread` side by side. It executes each op of the body for all
-    iterations before the next op. What is shared among threads is shared among virtual threads too. A reduction axis
-    may be bound to a thread index: each thread then reduces its part, and the parts are combined across the threads.
-  }];
-  let arguments = (ins Schedule_AxisType:$axis, Schedule_ThreadTagAttr:$thread, OptionalAttr<I64Attr>:$extent);
-  let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? attr-dict";
-}
-
-def Schedule_VectorizeOp : Schedule_Primitive<"vectorize", [Schedule_AxisAnnotation]> {
-  let summary = "the iterations of a loop become the lanes of vectors";
-  let arguments = (ins Schedule_AxisType:$axis);
-  let assemblyFormat = "$axis attr-dict";
-}
-
-def Schedule_UnrollOp : Schedule_Primitive<"unroll", [Schedule_AxisAnnotation]> {
-  let summary = "the iterations of a loop are written out";
-  let arguments = (ins Schedule_AxisType:$axis);
-  let assemblyFormat = "$axis attr-dict";
-}
-
-def Schedule_ParallelOp : Schedule_Primitive<"parallel", [Schedule_AxisAnnotation]> {
-  let summary = "the iterations of a loop are shared out among the threads of a CPU";
-  let arguments = (ins Schedule_AxisType:$axis);
-  let assemblyFormat = "$axis attr-dict";
-}
-
-def Schedule_AutoUnrollOp : Schedule_Primitive<"auto_unroll"> {
-  let summary = "a loop and those in it are written out, innermost first, up to a number of stores";
-  let description = [{
-    A loop is written out where all in it are, its extent is constant, and it makes at most `max_step` stores.
-  }];
-  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$max_step);
-  let assemblyFormat = "$axis `max_step` $max_step attr-dict";
-}
+// Where stages are computed, in which memory, and in which form.
 
 def Schedule_CacheReadOp : Schedule_Primitive<"cache_read", [NamesResults]> {
   let summary = "readers of a tensor read a copy in another memory";
@@ -196,25 +40,6 @@ def Schedule_ComputeAtOp : Schedule_Primitive<"compute_at"> {
   let assemblyFormat = "$stage `at` $consumer `,` $axis attr-dict";
 }
 
-def Schedule_LoopPartitionOp : Schedule_Primitive<"loop_partition", [Schedule_AxisAnnotation]> {
-  let summary = "the iterations of a loop that need no predicates become a loop of their own";
-  let description = [{
-    Before and after them stand the others, with the predicates. A loop that needs none stays as it is.
-  }];
-  let arguments = (ins Schedule_AxisType:$axis);
-  let assemblyFormat = "$axis attr-dict";
-}
-
-def Schedule_LaunchBoundsOp : Schedule_Primitive<"launch_bounds", [Schedule_GPUOnly]> {
-  let summary = "how many blocks of the stage's kernel a multiprocessor is to hold at least";
-  let description = [{
-    Bounds the registers of a thread: the assembler spills rather than take so many that fewer blocks fit. The stage is
-    one that is computed at the root. CUDA calls it the second argument of `__launch_bounds__`, PTX `.minnctapersm`.
-  }];
-  let arguments = (ins Schedule_StageType:$stage, I64Attr:$min_blocks);
-  let assemblyFormat = "$stage `min_blocks` $min_blocks attr-dict";
-}
-
 def Schedule_StorageAlignOp : Schedule_Primitive<"storage_align"> {
   let summary = "pads a buffer so that neighbours along an axis lie a chosen distance apart";
   let description = [{
@@ -223,23 +48,6 @@ def Schedule_StorageAlignOp : Schedule_Primitive<"storage_align"> {
   }];
   let arguments = (ins Schedule_StageType:$stage, Schedule_AxisType:$axis, I64Attr:$factor, I64Attr:$offset);
   let assemblyFormat = "$stage `,` $axis `by` $factor `offset` $offset attr-dict";
-}
-
-def Schedule_SoftwarePipelineOp : Schedule_Primitive<"software_pipeline"> {
-  let summary = "the stages attached to a loop are computed some iterations before they are needed";
-  let description = [{
-    Each shared buffer that is filled in the loop gets `depth` places, which iterations take in turn. While one
-    iteration computes, the copies for the next `depth - 1` iterations are under way. With `async`, `cp.async` copies
-    past the registers. Without it, each thread holds what it fetched in registers until its place is free.
-  }];
-  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$depth, UnitAttr:$async);
-  let assemblyFormat = "$axis `depth` $depth (`async` $async^)? attr-dict";
-}
-
-def Schedule_DoubleBufferOp : Schedule_Primitive<"double_buffer"> {
-  let summary = "a shared buffer has two places: one is filled while the other is read";
-  let arguments = (ins Schedule_StageType:$stage);
-  let assemblyFormat = "$stage attr-dict";
 }
 
 def Schedule_SetStorePredicateOp : Schedule_Primitive<"set_store_predicate"> {
@@ -327,28 +135,6 @@ def Schedule_RollingUpdateOp : Schedule_Primitive<"rolling_update"> {
   }];
 }
 
-def Schedule_TensorizeOp : Schedule_Primitive<"tensorize", [Schedule_AxisAnnotation, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
-  let summary = "the loops from one on become an intrinsic, which computes the same on a tile";
-  let description = [{
-    The region holds functions. `@describe` says on tensors, in one `te.compute`, what the intrinsic computes. The loops
-    of the stage must compute the same. The other functions do it on memrefs, for the inputs and then for the results.
-    `@body` computes the whole. Where only a part of the reduction axes is in the tile, `@reset` sets the results to the
-    identity, and `@update` adds to them. The functions access their arguments element by element. The elements are
-    those of the tile's buffers, in whatever memory they are.
-
-    ```mlir
-    schedule.tensorize %i_inner by "add4" {
-      func.func @describe(%a: tensor<4xf32>, %c: tensor<4xf32> {te.output}) -> tensor<4xf32> { ... }
-      func.func @body(%a: memref<4xf32>, %c: memref<4xf32>) { ... }
-    }
-    ```
-  }];
-  let arguments = (ins Schedule_AxisType:$axis, StrAttr:$name);
-  let regions = (region SizedRegion<1>:$intrinsic);
-  let assemblyFormat = "$axis `by` $name $intrinsic attr-dict";
-  let hasRegionVerifier = 1;
-}
-
 def Schedule_TransformLayoutOp : Schedule_Primitive<"transform_layout"> {
   let summary = "where the elements of a stage's buffer lie";
   let description = [{
@@ -363,94 +149,6 @@ def Schedule_TransformLayoutOp : Schedule_Primitive<"transform_layout"> {
   let assemblyFormat = "$stage `by` $layout attr-dict";
 }
 
-def Schedule_SwizzleOp : Schedule_Primitive<"swizzle"> {
-  let summary = "the columns of a buffer are exchanged, in every row others, so that a column lies in many banks";
-  let description = [{
-    In row r the granule c of `granule` elements lies where the granule c xor (r mod number of granules in a row) would.
-    The elements of a granule stay together.
-  }];
-  let arguments = (ins Schedule_StageType:$stage, I64Attr:$granule);
-  let assemblyFormat = "$stage `granule` $granule attr-dict";
-}
-
-def Schedule_CopyByOp : Schedule_Primitive<"copy_by", [Schedule_GPUOnly]> {
-  let summary = "a hardware engine copies a stage's elements, a tile at a time";
-  let description = [{
-    The stage is a copy from global memory to shared memory, or from shared memory to an output. It copies a part of a
-    tensor; elements beyond the tensor's end are zero. The shared buffer's rows are whole spans of `swizzle` bytes,
-    whose chunks of 16 bytes are permuted as TMA does it. With `columns`, the tile is stored through a buffer of so many
-    columns. An output that is `deferred` is held in registers until the next tile's first matmuls are under way.
-
-    ```mlir
-    schedule.copy_by <tma> %A_shared swizzle 128
-    schedule.copy_by <tma> %C swizzle 128 columns 64
-    schedule.copy_by <tma> %D swizzle 128 columns 128 deferred
-    ```
-  }];
-  let arguments = (ins Schedule_CopierAttr:$copier, Schedule_StageType:$stage, I64Attr:$swizzle,
-                       OptionalAttr<I64Attr>:$columns, UnitAttr:$deferred);
-  let assemblyFormat = "$copier $stage `swizzle` $swizzle (`columns` $columns^)? (`deferred` $deferred^)? attr-dict";
-}
-
-def Schedule_SpecializeOp : Schedule_Primitive<"specialize", [Schedule_GPUOnly]> {
-  let summary = "some warps of the block fill the buffers of a pipelined loop, the others compute";
-  let description = [{
-    The registers of a thread of each. With several `consumers` there are so many sets of those that compute, which take
-    the tiles of a persistent block in turn.
-
-    ```mlir
-    schedule.specialize %k_outer producer 40 consumer 232
-    schedule.specialize %k_outer producer 40 consumer 232 consumers 2
-    ```
-  }];
-  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$producer, I64Attr:$consumer,
-                       DefaultValuedAttr<I64Attr, "1">:$consumers);
-  let assemblyFormat = "$axis `producer` $producer `consumer` $consumer (`consumers` $consumers^)? attr-dict";
-}
-
-def Schedule_ClusterOp : Schedule_Primitive<"cluster", [Schedule_GPUOnly]> {
-  let summary = "neighbouring blocks along a block index are a cluster, and copy to each other's shared memory what both need";
-  let description = [{
-    ```mlir
-    schedule.cluster %i_outer blocks 2
-    ```
-  }];
-  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$blocks);
-  let assemblyFormat = "$axis `blocks` $blocks attr-dict";
-}
-
-def Schedule_PersistentOp : Schedule_Primitive<"persistent", [Schedule_GPUOnly]> {
-  let summary = "as many blocks as run at once go through the tiles that a block each would compute";
-  let description = [{
-    `row`: along x, then y, then z. `grouped`: down `group` tiles of y, then to the next x, and then to the next group.
-    `hilbert`: on Hilbert's curve through squares of `group` by `group` tiles of x and y. The squares are visited side
-    by side, and those below them in the opposite direction. The tiles left over at the ends of x and y are visited as
-    in groups.
-
-    ```mlir
-    schedule.persistent %C on 132 <grouped> by 8
-    schedule.persistent %C on 132 <grouped> by 8 stream_k
-    schedule.persistent %C on 132 <grouped> by 8 narrower 16
-    schedule.persistent %C on 132 <grouped> by 8 serpentine_k
-    ```
-
-    With `stream_k`, each block computes whole tiles as long as there is one for each block. The reduction iterations of
-    the last tiles are distributed equally. If several blocks have parts of a tile, the block that finishes last adds up
-    the parts, always in the same order.
-
-    With `narrower`, the last rows of tiles get one tile more each. There are as many such rows as blocks without a tile
-    in the last wave. In such a row, some of the tiles have so many columns less than the others; they come last.
-
-    With `serpentine_k` blocks go through the reduction of every second tile from its end.
-  }];
-  let arguments = (ins Schedule_StageType:$stage, I64Attr:$blocks, Schedule_RasterAttr:$raster, I64Attr:$group,
-                       UnitAttr:$streamK, DefaultValuedAttr<I64Attr, "0">:$narrower, UnitAttr:$serpentineK);
-  let assemblyFormat = [{
-    $stage `on` $blocks $raster `by` $group (`stream_k` $streamK^)? (`narrower` $narrower^)?
-    (`serpentine_k` $serpentineK^)? attr-dict
-  }];
-}
-
 def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {
   let summary = "a stage keeps from one iteration to the next what both need, in a circular buffer";
   let description = [{
@@ -459,26 +157,6 @@ def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {
   }];
   let arguments = (ins Schedule_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";
-}
-
-def Schedule_PrefetchOp : Schedule_Primitive<"prefetch"> {
-  let summary = "each iteration of a loop asks for the lines of a tensor that a later one will read";
-  let description = [{
-    The lines go to the cache of level 2. `tensor` is the name of an input or stage in global memory; `offset` says how many
-    iterations later.
-  }];
-  let arguments = (ins Schedule_StageType:$stage, StrAttr:$tensor, Schedule_AxisType:$axis, I64Attr:$offset);
-  let assemblyFormat = "$stage `of` $tensor `at` $axis `offset` $offset attr-dict";
-}
-
-def Schedule_EnvThreadsOp : Schedule_Primitive<"env_threads", [Schedule_GPUOnly]> {
-  let summary = "the kernel of a stage has threads along an index, whether a loop of it is bound to it or not";
-  let description = [{
-    Loops that are bound to the index have its extent. Where none is, all its threads compute the same, and what they
-    store is stored once; shared buffers are filled by all of them together.
-  }];
-  let arguments = (ins Schedule_StageType:$stage, Schedule_ThreadTagAttr:$thread, I64Attr:$extent);
-  let assemblyFormat = "$stage `on` $thread `extent` $extent attr-dict";
 }
 
 def Schedule_PadEinsumOp : Schedule_Primitive<"pad_einsum", [Schedule_ReplacesAxes, NamesResults]> {
@@ -509,4 +187,4 @@ def Schedule_ComputeRootOp : Schedule_Primitive<"compute_root"> {
   let assemblyFormat = "$stage attr-dict";
 }
 
-#endif
+#endif // TILEWRIGHT_SCHEDULE_OPS

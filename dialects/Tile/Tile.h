@@ -13,6 +13,7 @@
 
 #include "dialects/Tile/TileDialect.h.inc"
 #include "dialects/Tile/TileEnums.h.inc"
+#include "dialects/Tile/TileInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Tile/TileAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES

@@ -14,6 +14,7 @@ using namespace tilewright::tile;
 
 #include "dialects/Tile/TileDialect.cpp.inc"
 #include "dialects/Tile/TileEnums.cpp.inc"
+#include "dialects/Tile/TileInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Tile/TileAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES

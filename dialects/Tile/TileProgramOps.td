@@ -1,21 +1,12 @@
 #ifndef TILEWRIGHT_TILE_PROGRAM_OPS
 #define TILEWRIGHT_TILE_PROGRAM_OPS
 
-include "dialects/Tile/TileTypes.td"
-include "mlir/IR/OpAsmInterface.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/Tile/TileBase.td"
 
 // What a kernel computes, one tile at a time: ops that are done when they are passed, in the order in which they stand.
 // Roles, rings and barriers come later: docs/rationale/tile-road.md.
 
-class Tile_ProgramOp<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
-
-class Tile_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::tile"; }
-/// `place-tile-barriers` replaces the op: a launch has none.
-def Tile_BeforeBarriers : Tile_Trait<"BeforeBarriers">;
-
-def Tile_KernelOp : Tile_ProgramOp<"kernel", [NoTerminator, SingleBlock]> {
+def Tile_KernelOp : Tile_Op<"kernel", [NoTerminator, SingleBlock]> {
   let summary = "a grid of tiles, and what computes one of them";
   let description = [{
     The grid has `x` x `y` x `z` tiles. The region's arguments are a tile's place in the grid and the number of a
@@ -54,7 +45,7 @@ def Tile_KernelOp : Tile_ProgramOp<"kernel", [NoTerminator, SingleBlock]> {
   }];
 }
 
-def Tile_LoadOp : Tile_ProgramOp<"load", [Tile_BeforeBarriers, MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [Tile_BeforeBarriers, MemoryEffects<[MemRead]>]> {
   let summary = "a tile of a tensor in global memory, in shared memory";
   let description = [{
     All of the block's warpgroups have the same tile. The coordinates are those of the tile's first element in the
@@ -88,7 +79,7 @@ def Tile_LoadOp : Tile_ProgramOp<"load", [Tile_BeforeBarriers, MemoryEffects<[Me
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_ProgramOp<"store", [Tile_BeforeBarriers, AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def Tile_StoreOp : Tile_Op<"store", [Tile_BeforeBarriers, Tile_AfterMatmuls, AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "stores a fragment to a tensor in global memory, by way of shared memory";
   let description = [{
     Each warpgroup stores its own. The box is that of the fragment, whose columns are, if `transposed`, the tensor's rows.
@@ -131,7 +122,7 @@ def Tile_StoreOp : Tile_ProgramOp<"store", [Tile_BeforeBarriers, AttrSizedOperan
   }];
 }
 
-def Tile_FillOp : Tile_ProgramOp<"fill", [Pure]> {
+def Tile_FillOp : Tile_Op<"fill", [Pure]> {
   let summary = "a fragment of one value";
   let description = [{
     ```mlir
@@ -144,7 +135,7 @@ def Tile_FillOp : Tile_ProgramOp<"fill", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Tile_BeforeBarriers, Pure, AllTypesMatch<["accumulator", "result"]>]> {
+def Tile_MatmulOp : Tile_Op<"matmul", [Tile_BeforeBarriers, Tile_Unconditional, Pure, AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "multiplies two tiles and adds the matrix product to a fragment";
   let description = [{
     Operands are those of `tile.wgmma`, the first in shared memory or a fragment. With `promoted`, the tensor cores add
@@ -175,7 +166,7 @@ def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Tile_BeforeBarriers, Pure, AllType
   let hasVerifier = 1;
 }
 
-def Tile_PutOp : Tile_ProgramOp<"put", [Tile_BeforeBarriers, MemoryEffects<[MemWrite]>]> {
+def Tile_PutOp : Tile_Op<"put", [Tile_BeforeBarriers, Tile_RingUserInterface, MemoryEffects<[MemWrite]>]> {
   let summary = "hands tiles to those that take them from a ring";
   let description = [{
     Tiles are taken in the order in which they were put. A tile that is put was loaded right before, and nobody else uses it.
@@ -185,11 +176,13 @@ def Tile_PutOp : Tile_ProgramOp<"put", [Tile_BeforeBarriers, MemoryEffects<[MemW
     ```
   }];
   let arguments = (ins Variadic<Tile_BufferType>:$tiles, Tile_RingType:$ring);
+  let extraClassDeclaration = [{ bool fillsSlots() { return true; } }];
   let assemblyFormat = "$tiles `to` $ring attr-dict `:` type($tiles) `to` type($ring)";
   let hasVerifier = 1;
 }
 
-def Tile_GetOp : Tile_ProgramOp<"get", [Tile_BeforeBarriers, DeclareOpInterfaceMethods<InferTypeOpInterface>, MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_GetOp : Tile_Op<"get", [Tile_BeforeBarriers, Tile_Unconditional, Tile_RingUserInterface,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "takes the next tiles of a ring";
   let description = [{
     They are there until the last op that reads them is done.
@@ -200,10 +193,11 @@ def Tile_GetOp : Tile_ProgramOp<"get", [Tile_BeforeBarriers, DeclareOpInterfaceM
   }];
   let arguments = (ins Tile_RingType:$ring);
   let results = (outs Variadic<Tile_BufferType>:$tiles);
+  let extraClassDeclaration = [{ bool fillsSlots() { return false; } }];
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
-def Tile_SkipOp : Tile_ProgramOp<"skip", [Tile_BeforeBarriers, MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_SkipOp : Tile_Op<"skip", [Tile_BeforeBarriers, Tile_Unconditional, Tile_RingUserInterface, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "leaves the next tiles of a ring to others";
   let description = [{
     Passes over so many, or, with `times`, over so many for each of these, of which there are at most `most`.
@@ -215,6 +209,7 @@ def Tile_SkipOp : Tile_ProgramOp<"skip", [Tile_BeforeBarriers, MemoryEffects<[Me
   }];
   let arguments = (ins Tile_RingType:$ring, ConfinedAttr<I64Attr, [IntPositive]>:$by, Optional<Index>:$times,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$most);
+  let extraClassDeclaration = [{ bool fillsSlots() { return false; } }];
   let assemblyFormat = "$ring `by` $by (`times` $times^ `most` $most)? attr-dict `:` type($ring)";
 }
 

@@ -13,15 +13,20 @@ namespace tilewright {
 #define GEN_PASS_DEF_PLACETILEBARRIERS
 #include "passes/loops-to-tile/Passes.h.inc"
 
-/// Whether something in `op` is of one of the kinds.
-template <typename... Ops> static bool has(Operation *op) {
-  return op->walk([](Operation *inner) { return WalkResult(failure(isa<Ops...>(inner))); }).wasInterrupted();
+/// Whether something holds for `op`, or for an op in it.
+static bool has(Operation *op, function_ref<bool(Operation *)> holds) {
+  return op->walk([&](Operation *inner) { return WalkResult(failure(holds(inner))); }).wasInterrupted();
+}
+
+static bool fillsSlots(Operation *op) {
+  auto user = dyn_cast<tile::RingUserOpInterface>(op);
+  return user && user.fillsSlots();
 }
 
 LogicalResult BarrierPlacer::placeRole() {
   top = &role;
   for (Operation &op : role)
-    getsTiles |= has<tile::GetOp>(&op);
+    getsTiles |= has(&op, [](Operation *inner) { return isa<tile::GetOp>(inner); });
   if (failed(place(role)))
     return failure();
   stores.finish();
@@ -38,7 +43,8 @@ LogicalResult BarrierPlacer::place(Block &block) {
     if (done.contains(op))
       continue;
     // What goes on elsewhere waits for all.
-    waitBefore(op, /*forAll=*/isa<scf::ForOp, scf::IfOp, tile::StoreOp>(op) || op->hasTrait<OpTrait::IsTerminator>());
+    waitBefore(op, /*forAll=*/isa<RegionBranchOpInterface>(op) || op->hasTrait<tile::AfterMatmuls>() ||
+                       op->hasTrait<OpTrait::IsTerminator>());
     LogicalResult placed = success();
     if (auto get = dyn_cast<tile::GetOp>(op)) {
       placeGet(get);
@@ -75,13 +81,9 @@ LogicalResult BarrierPlacer::placeLoop(scf::ForOp loop) {
   if (isAccumulation(loop))
     return placeAccumulation(loop);
   llvm::SetVector<Value> rings;
-  loop->walk([&](Operation *op) {
-    if (auto get = dyn_cast<tile::GetOp>(op))
-      rings.insert(get.getRing());
-    else if (auto skip = dyn_cast<tile::SkipOp>(op))
-      rings.insert(skip.getRing());
-    else if (auto put = dyn_cast<tile::PutOp>(op); put && !getsTiles)
-      rings.insert(put.getRing());
+  loop->walk([&](tile::RingUserOpInterface user) {
+    if (!getsTiles || !user.fillsSlots())
+      rings.insert(user.getUsedRing());
   });
   builder.setInsertionPoint(loop);
   advanceTaken();
@@ -127,9 +129,9 @@ LogicalResult BarrierPlacer::placeLoop(scf::ForOp loop) {
 }
 
 LogicalResult BarrierPlacer::placeIf(scf::IfOp choice) {
-  if (has<tile::GetOp, tile::SkipOp, tile::MatmulOp>(choice))
+  if (has(choice, [](Operation *op) { return op->hasTrait<tile::Unconditional>(); }))
     return choice.emitError() << "wgmma: expected matmuls everywhere in a kernel, got a condition around one";
-  if (!has<tile::PutOp>(choice)) {
+  if (!has(choice, fillsSlots)) {
     for (Region &region : choice->getRegions())
       for (Block &block : region)
         if (failed(place(block)))
@@ -166,7 +168,7 @@ LogicalResult BarrierPlacer::placeIf(scf::IfOp choice) {
 }
 
 LogicalResult BarrierPlacer::placeElect(tile::ElectOp elect) {
-  if (!has<tile::PutOp>(elect))
+  if (!has(elect, fillsSlots))
     return success();
   Block &body = elect.getBody().front();
   if (!getsTiles) {

@@ -155,7 +155,7 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
         // Before the roles, as all that a block is.
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPointAfter(ring.getDefiningOp());
-        while (isa<tile::RingOp, tile::AllocOp>(*builder.getInsertionPoint()))
+        while (isa<tile::SharedMemoryOpInterface>(*builder.getInsertionPoint()))
           builder.setInsertionPointAfter(&*builder.getInsertionPoint());
         rank = gpu::ClusterBlockIdOp::create(builder, kernel.getLoc(), static_cast<gpu::Dimension>(*axis));
       }

@@ -49,14 +49,9 @@ LogicalResult CheckTileKernels::checkBlock(gpu::GPUFuncOp kernel) {
 
 LogicalResult CheckTileKernels::checkPlaces(gpu::GPUFuncOp kernel) {
   WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
-    if (isa<tile::RingOp, tile::AllocOp, tile::RolesOp>(op) && op->getParentOp() != kernel)
+    if (op->hasTrait<tile::TopOfKernel>() && op->getParentOp() != kernel)
       return op->emitOpError("expected at the top of the kernel");
-    bool hasPlace = true;
-    if (auto ring = dyn_cast<tile::RingOp>(op))
-      hasPlace = ring.getOffset() && ring.getBarriers();
-    else if (auto alloc = dyn_cast<tile::AllocOp>(op))
-      hasPlace = alloc.getOffset().has_value();
-    if (!hasPlace)
+    if (auto memory = dyn_cast<tile::SharedMemoryOpInterface>(op); memory && !memory.hasPlace())
       return op->emitOpError("expected a place in shared memory: plan-tile-memory gives one");
     return WalkResult::advance();
   });
@@ -120,28 +115,24 @@ LogicalResult CheckTileKernels::checkSlots(gpu::GPUFuncOp kernel) {
 
 /// As many wait at a turn's barrier as the op says, and each turn that is taken somebody passes.
 LogicalResult CheckTileKernels::checkTurns(gpu::GPUFuncOp kernel) {
-  auto check = [](auto op) -> LogicalResult {
-    auto role = op->template getParentOfType<tile::RoleOp>();
+  auto check = [](tile::TurnOpInterface turn) -> LogicalResult {
+    auto role = turn->getParentOfType<tile::RoleOp>();
+    int64_t sets = turn.countSets(), warpgroups = turn.countWarpgroups();
     // Where the role's sets of warpgroups have no tiles of their own they take turns within one.
-    if (!role || role.getTurns().value_or(op.getSets()) != op.getSets() ||
-        role.getWarps() != int64_t(op.getSets() * op.getWarpgroups()) * tile::kWarpgroupWarps)
-      return op.emitOpError("expected a role with turns ")
-             << op.getSets() << " of " << op.getWarpgroups() << " warpgroups each around it";
+    if (!role || int64_t(role.getTurns().value_or(sets)) != sets ||
+        int64_t(role.getWarps()) != sets * warpgroups * tile::kWarpgroupWarps)
+      return turn->emitOpError("expected a role with turns ")
+             << sets << " of " << warpgroups << " warpgroups each around it";
     return success();
   };
   WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
-    if (auto take = dyn_cast<tile::TakeTurnOp>(op))
-      return check(take);
-    if (auto pass = dyn_cast<tile::PassTurnOp>(op))
-      return check(pass);
+    if (auto turn = dyn_cast<tile::TurnOpInterface>(op))
+      return check(turn);
     auto role = dyn_cast<tile::RoleOp>(op);
     if (!role)
       return WalkResult::advance();
     bool isTaken = false, isPassed = false;
-    role->walk([&](Operation *inner) {
-      isTaken |= isa<tile::TakeTurnOp>(inner);
-      isPassed |= isa<tile::PassTurnOp>(inner);
-    });
+    role->walk([&](tile::TurnOpInterface turn) { (turn.takesTurn() ? isTaken : isPassed) = true; });
     if (isTaken != isPassed || (role.getTurns() && !isTaken))
       return role.emitOpError("expected tile.take_turn and tile.pass_turn in a role with turns, got no ")
              << (isTaken ? "tile.pass_turn" : "tile.take_turn");
