@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +53,27 @@ def test_lit(file: str, results: dict[str, dict]) -> None:
 def test_files() -> None:
     """A moved folder must not leave an empty run behind."""
     assert FILES
+
+
+def test_every_pass_has_a_case_of_its_own() -> None:
+    """Each pass is run by name on a file that is no error's: what it does is seen without its pipeline."""
+    definitions = Path(__file__).parents[2] / "passes"
+    passes = [
+        name
+        for file in definitions.glob("*/Passes.td")
+        for name in re.findall(r'^def \w+ : Pass<"([\w-]+)"', file.read_text(), re.MULTILINE)
+    ]
+    assert len(passes) > 70
+    runs = [
+        line
+        for file in FILES
+        if not file.endswith("_invalid.mlir")
+        for line in (ROOT / file).read_text().splitlines()
+        if "RUN:" in line
+    ]
+    without = [
+        name
+        for name in passes
+        if not any(re.search(rf"(?<![\w-]){name}(?![\w-])|--{name}(?![\w-])", line) for line in runs)
+    ]
+    assert not without
