@@ -7,7 +7,7 @@
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
-#include "passes/narrow-types/IndexRanges.h"
+#include "passes/narrow-types/IndexWidths.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"

@@ -1,6 +1,6 @@
 //===- CutIndices.cpp - the simulator computes indices as a GPU does -------===//
 #include "passes/PassSupport.h"
-#include "passes/narrow-types/IndexRanges.h"
+#include "passes/narrow-types/IndexWidths.h"
 
 using namespace mlir;
 
@@ -22,7 +22,7 @@ struct CutIndices : impl::CutIndicesBase<CutIndices> {
     }
     SmallVector<Operation *> ops;
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isIndexArithmetic(op))
+      if (index::isIndexArithmetic(op))
         ops.push_back(op);
     });
     OpBuilder builder(&getContext());
@@ -34,7 +34,7 @@ struct CutIndices : impl::CutIndicesBase<CutIndices> {
         return arith::IndexCastOp::create(builder, op->getLoc(), vector ? Type(vector.clone(to)) : to, value);
       };
       Value made = computeInIntegers(builder, op, type, [&](Value operand) { return cast(operand, type); });
-      if (isIndexLike(op->getResult(0).getType()))
+      if (index::isIndexLike(op->getResult(0).getType()))
         made = cast(made, builder.getIndexType());
       op->getResult(0).replaceAllUsesWith(made);
       op->erase();

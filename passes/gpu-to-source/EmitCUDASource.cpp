@@ -4,7 +4,7 @@
 #include "passes/ArgumentLayouts.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
-#include "passes/narrow-types/IndexRanges.h"
+#include "passes/narrow-types/IndexWidths.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
 
 #include "dialects/Tile/Tile.h"

@@ -1,6 +1,6 @@
 //===- FoldKnownConditions.cpp - conditions that the extents decide -------===//
 #include "dialects/Schedule/BoundIndices.h"
-#include "passes/linalg-to-loops/KnownValues.h"
+#include "passes/index/KnownValues.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -18,7 +18,7 @@ struct FoldKnownConditions : impl::FoldKnownConditionsBase<FoldKnownConditions> 
 
 /// What a comparison comes to, where that is known.
 static std::optional<bool> decide(arith::CmpIOp op) {
-  KnownValues values(op->getParentOfType<func::FuncOp>());
+  index::KnownValues values(op->getContext());
   Value a = op.getLhs(), b = op.getRhs();
   switch (op.getPredicate()) {
   case arith::CmpIPredicate::sgt:

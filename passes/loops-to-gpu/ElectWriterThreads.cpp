@@ -1,5 +1,5 @@
 //===- ElectWriterThreads.cpp - what all threads would write, one writes --===//
-#include "passes/loops-to-gpu/AddressForms.h"
+#include "passes/loops-to-gpu/SharedAccess.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"

@@ -7,7 +7,7 @@
 // are only looked for once the inner ones are settled, since their barriers often serve for both.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/loops-to-gpu/AddressForms.h"
+#include "passes/loops-to-gpu/SharedAccess.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -2,7 +2,7 @@
 #include "dialects/Program/Program.h"
 #include "dialects/Schedule/BoundIndices.h"
 #include "passes/HoistValue.h"
-#include "passes/linalg-to-loops/KnownValues.h"
+#include "passes/index/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-gpu/ThreadReduction.h"
@@ -269,7 +269,7 @@ LogicalResult Kernel::map() {
     origin.push_back(
         builder.getNamedAttr(kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(said), said.getLoc()))));
   }
-  KnownValues known(function);
+  index::KnownValues known(function.getContext());
   bool isNonEmpty = llvm::all_of(extents, [&](Value extent) { return known.isPositive(extent); });
   bool isConstant = llvm::all_of(extents, [](Value extent) { return bool(getConstantIntValue(extent)); });
   auto launch = gpu::LaunchOp::create(builder, nest->getLoc(), extents[0], extents[1], extents[2], extents[3],

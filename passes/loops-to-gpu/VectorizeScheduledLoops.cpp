@@ -9,11 +9,11 @@
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
+#include "passes/index/Extents.h"
 #include "passes/index/Stride.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/Lanes.h"
-#include "passes/loops-to-tile/Extents.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -143,7 +143,8 @@ private:
     width = std::min(width, index::getDivisor(indices.back(), loop.getInductionVar()));
     bool isRowMajor = type.getLayout().isIdentity();
     for (int64_t dimension = 0; dimension + 1 < type.getRank() && width > 1; ++dimension) {
-      int64_t row = isRowMajor ? getKnownDivisor(memref, type.getRank() - 1) : getStrideDivisor(memref, dimension);
+      int64_t row =
+          isRowMajor ? index::getKnownDivisor(memref, type.getRank() - 1) : getStrideDivisor(memref, dimension);
       width = std::min(width, row ? row & -row : width);
     }
     while (width > 1 && lanes % width)

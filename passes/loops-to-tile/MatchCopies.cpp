@@ -1,8 +1,8 @@
 //===- MatchCopies.cpp - which loops are copies of tiles by TMA -----------===//
 #include "passes/ArgumentLayouts.h"
+#include "passes/index/Extents.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
-#include "passes/loops-to-tile/Extents.h"
 #include "passes/loops-to-tile/TileRaiser.h"
 
 #include "mlir/IR/Matchers.h"
@@ -17,7 +17,7 @@ static bool isBound(arith::CmpIPredicate predicate, LinearIndex end, Value tenso
   if (predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::sgt)
     ++end.constant;
   if (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle)
-    return isExtent(end, tensor, dimension);
+    return index::isExtent(end, tensor, dimension);
   return (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt) && end.isZero();
 }
 
@@ -99,8 +99,8 @@ static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagn
 static std::string describeRow(const TileCopy &copy) {
   auto type = cast<MemRefType>(copy.tensor.getType());
   unsigned last = type.getRank() - 1;
-  int64_t bytes = tile::getElementBytes(type.getElementType()), known = getKnownDivisor(copy.tensor, last);
-  std::string symbol = getSymbolName(copy.tensor, last), text;
+  int64_t bytes = tile::getElementBytes(type.getElementType()), known = index::getKnownDivisor(copy.tensor, last);
+  std::string symbol = index::getSymbolName(copy.tensor, last), text;
   bool isDynamic = type.isDynamicDim(last);
   llvm::raw_string_ostream stream(text);
   stream << (!isDynamic       ? std::to_string(known)
@@ -273,7 +273,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse() << "expected a multiple of 8 rows, after which the swizzle is the same again, got " << copy.rows;
 
   int64_t bytes = tile::getElementBytes(type.getElementType());
-  if (type.getLayout().isIdentity() && getKnownDivisor(copy.tensor, rank - 1) * bytes % tile::kTensorStrideBytes)
+  if (type.getLayout().isIdentity() && index::getKnownDivisor(copy.tensor, rank - 1) * bytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
                     << " bytes, which the engine can step over, got " << describeRow(copy);
   if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() &&

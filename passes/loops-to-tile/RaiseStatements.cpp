@@ -1,6 +1,6 @@
 //===- RaiseStatements.cpp - loops and statements in a kernel of tiles ----===//
 #include "passes/Repair.h"
-#include "passes/linalg-to-loops/KnownValues.h"
+#include "passes/index/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/Numbers.h"
@@ -249,7 +249,7 @@ LogicalResult TileRaiser::raiseLoop(scf::ForOp loop, scf::ForOp around) {
     return failure();
   Location loc = loop.getLoc();
   Value first = arith::ConstantIndexOp::create(builder, loc, 0), end = *extent;
-  if (KnownValues known(function); !known.isPositive(end)) {
+  if (index::KnownValues known(function.getContext()); !known.isPositive(end)) {
     // Where there is no iteration the one behind the last is done, whose tiles are outside of the tensors: zeros.
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(kernel);

@@ -3,7 +3,7 @@
 #include "dialects/Target/Architectures.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/HoistValue.h"
-#include "passes/linalg-to-loops/KnownValues.h"
+#include "passes/index/KnownValues.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/Numbers.h"
@@ -233,7 +233,7 @@ LogicalResult TileRaiser::makeKernel() {
   SmallVector<Attribute> axes;
   SmallVector<Value> sizes;
   SmallVector<Location> locations;
-  KnownValues known(function);
+  index::KnownValues known(function.getContext());
   bool isNonEmpty = true;
   for (unsigned dimension = 0; dimension < 3; ++dimension) {
     scf::ForOp loop = blocks[dimension];

@@ -95,7 +95,7 @@ private:
   mlir::LogicalResult checkIterations(mlir::scf::ForOp loop);
   mlir::LogicalResult raiseFill(mlir::memref::StoreOp store, mlir::Operation *of);
 
-  // RaiseCopies.cpp
+  // MatchCopies.cpp
   mlir::FailureOr<TileCopy> matchCopy(mlir::Operation *of, mlir::memref::StoreOp store);
   // RaiseGathers.cpp
   /// A load's dimension whose index is read from memory. `indices` are then those of one page after the other.

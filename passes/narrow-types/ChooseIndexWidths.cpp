@@ -1,7 +1,7 @@
 //===- ChooseIndexWidths.cpp - 32 or 64 bits for the indices of kernels ----===//
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
-#include "passes/narrow-types/IndexRanges.h"
+#include "passes/narrow-types/IndexWidths.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -45,7 +45,7 @@ bool isAccess(Operation *op) {
 
 /// What is affine becomes ops of arith where a number in it has more than 32 bits.
 void expandWideAffineOps(gpu::GPUFuncOp kernel) {
-  IndexRanges ranges(kernel);
+  index::IndexRanges ranges(kernel);
   SmallVector<Operation *> wide;
   kernel.walk([&](Operation *op) {
     if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(op) && ranges.needs64Bits(op))
@@ -75,12 +75,12 @@ void expandWideAffineOps(gpu::GPUFuncOp kernel) {
 /// The ops of arith that have to be done in 64 bits; nothing where an index of more than 32 bits goes elsewhere than to
 /// arithmetic and accesses.
 std::optional<SmallVector<Operation *>> findWideOps(gpu::GPUFuncOp kernel) {
-  IndexRanges ranges(kernel);
+  index::IndexRanges ranges(kernel);
   SmallVector<Operation *> wide;
   WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == kernel || !ranges.needs64Bits(op))
       return WalkResult::advance();
-    if (isIndexArithmetic(op))
+    if (index::isIndexArithmetic(op))
       wide.push_back(op);
     else if (!isAccess(op))
       return WalkResult::interrupt();
@@ -112,7 +112,7 @@ void widen(ArrayRef<Operation *> ops) {
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
     Value made = computeInIntegers(builder, op, i64, inWide), result = op->getResult(0);
-    if (isIndexLike(result.getType())) {
+    if (index::isIndexLike(result.getType())) {
       auto cast = arith::IndexCastOp::create(builder, op->getLoc(), result.getType(), made);
       casts.push_back(cast);
       wide[cast] = made;

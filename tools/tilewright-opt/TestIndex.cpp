@@ -13,19 +13,31 @@
 //   "test.simplify"(%i)              %i over loops (d0, …) and extents (s0, …), simplified
 //   "test.interval"(%i, %loops…)     where %i begins and how far it reaches while these loops run
 //   "test.less"(%i, %j)              whether %i < %j in all iterations
+//   "test.known_less"(%i, %j) {more} whether %i + more < %j by what the program says of extents (te.minimum)
+//   "test.extent"(%i)                of which argument's dimension it is the extent, in which units, and the least of
+//   it "test.is_extent"(%i, %m) {dimension}   whether %i is always the extent of %m, and what divides the extent
+//   "test.element"(%i…) {weights, length}  the number of the element at these indices, and its range
+//   "test.places_apart"(%i, %j, %same…)    whether indices differ whatever the values that are not the same for both
+//   "test.kernel_range"(%i)          in a gpu.func: the values that %i takes, and whether its op needs 64 bits
 //
-// In the last three all numbers that are no loops' are extents, which are 1 at least.
+// In simplify, interval and less all numbers that are no loops' are extents, which are 1 at least.
 //
 //===----------------------------------------------------------------------===//
 #include "TestIndex.h"
 
+#include "passes/index/AccessForm.h"
 #include "passes/index/Bounds.h"
+#include "passes/index/Extents.h"
+#include "passes/index/IndexRanges.h"
 #include "passes/index/IndexSpace.h"
+#include "passes/index/KnownValues.h"
 #include "passes/index/LinearForm.h"
 #include "passes/index/Stride.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 
 using namespace mlir;
@@ -35,7 +47,10 @@ namespace {
 /// What is asked of one function.
 class Questions {
 public:
-  explicit Questions(func::FuncOp function) : context(function.getContext()), space(context) {}
+  explicit Questions(FunctionOpInterface function) : context(function->getContext()), space(context) {
+    if (auto kernel = dyn_cast<gpu::GPUFuncOp>(function.getOperation()))
+      kernelRanges.emplace(kernel);
+  }
 
   void answer(Operation *op);
 
@@ -45,25 +60,30 @@ private:
   AffineExpr overLoops(Value value);
   AffineExpr getExtent(unsigned loop) { return overLoops(loops[loop].getUpperBound()); }
   void answerOfBounds(Operation *op, StringRef question);
+  /// Whether it was a question about extents, accesses or kernels.
+  bool answerOfPrograms(Operation *op, StringRef question, raw_ostream &out);
 
   MLIRContext *context;
   index::IndexSpace space;
+  std::optional<index::IndexRanges> kernelRanges;
   SmallVector<scf::ForOp> loops;
   SmallVector<AffineExpr> kinds;
   SmallVector<std::optional<int64_t>> least;
 };
 
-struct TestIndex : PassWrapper<TestIndex, OperationPass<func::FuncOp>> {
+struct TestIndex : PassWrapper<TestIndex, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestIndex)
   StringRef getArgument() const override { return "test-index"; }
   StringRef getDescription() const override {
     return "Says with remarks what the index library knows of marked values";
   }
   void runOnOperation() override {
-    Questions questions(getOperation());
-    getOperation().walk([&](Operation *op) {
-      if (op->getName().getStringRef().starts_with("test."))
-        questions.answer(op);
+    getOperation()->walk([](FunctionOpInterface function) {
+      Questions questions(function);
+      function->walk([&](Operation *op) {
+        if (op->getName().getStringRef().starts_with("test."))
+          questions.answer(op);
+      });
     });
   }
 };
@@ -123,6 +143,44 @@ void Questions::answerOfBounds(Operation *op, StringRef question) {
   say(op, interval ? "from " + toString(interval->min) + " by " + toString(interval->width) : "not known");
 }
 
+bool Questions::answerOfPrograms(Operation *op, StringRef question, raw_ostream &out) {
+  Value first = op->getOperand(0);
+  auto number = [&](StringRef name) { return op->getAttrOfType<IntegerAttr>(name).getInt(); };
+  if (question == "known_less") {
+    out << (index::KnownValues(context).isLess(first, op->getOperand(1), number("more")) ? "yes" : "not known");
+  } else if (question == "extent") {
+    if (std::optional<index::Extent> extent = index::Extent::get(first))
+      out << "dimension " << extent->dimension << " of #" << cast<BlockArgument>(extent->tensor).getArgNumber()
+          << " by " << extent->unit << ", at least " << extent->getLeast();
+    else
+      out << "none";
+  } else if (question == "is_extent") {
+    Value tensor = op->getOperand(1);
+    unsigned dimension = number("dimension");
+    std::optional<index::LinearIndex> sum = index::LinearIndex::get(first);
+    out << (sum && index::isExtent(*sum, tensor, dimension) ? "yes" : "not known") << ", a multiple of "
+        << index::getKnownDivisor(tensor, dimension);
+  } else if (question == "element") {
+    index::AccessForm access(op->getOperands(), number("length"), std::equal_to<Value>());
+    index::LinearForm form = access.getForm(op->getAttrOfType<DenseI64ArrayAttr>("weights").asArrayRef());
+    out << form.getExpr(context) << ": " << form.getRange(access.getRanges());
+  } else if (question == "places_apart") {
+    index::AccessForm here(first, 1, std::equal_to<Value>()), there(op->getOperand(1), 1, std::equal_to<Value>());
+    auto isSame = [&](Value value) { return llvm::is_contained(op->getOperands().drop_front(2), value); };
+    auto forms = here.getFormsApart(there, 0, isSame);
+    bool isApart = forms && index::areNeverEqual(forms->first, here.getRanges(), forms->second, there.getRanges());
+    out << (here.differsFrom(there, isSame) || isApart ? "yes" : "not known");
+  } else if (question == "kernel_range") {
+    ConstantIntRanges range = kernelRanges->of(first);
+    out << range.smin() << " to " << range.smax();
+    if (Operation *defining = first.getDefiningOp())
+      out << (kernelRanges->needs64Bits(defining) ? ", by 64 bits" : ", by 32 bits");
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void Questions::answer(Operation *op) {
   StringRef question = op->getName().getStringRef();
   question.consume_front("test.");
@@ -130,6 +188,8 @@ void Questions::answer(Operation *op) {
     return answerOfBounds(op, question);
   std::string text;
   llvm::raw_string_ostream out(text);
+  if (answerOfPrograms(op, question, out))
+    return say(op, text);
   AffineExpr expr = space.get(op->getOperand(0));
   Value other = op->getNumOperands() > 1 ? op->getOperand(1) : Value();
   if (question == "expression") {

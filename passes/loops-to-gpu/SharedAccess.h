@@ -1,8 +1,8 @@
-//===- AddressForms.h - which elements of a buffer a thread touches -------===//
-#ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_ADDRESSFORMS_H
-#define TILEWRIGHT_PASSES_LOOPSTOGPU_ADDRESSFORMS_H
+//===- SharedAccess.h - which elements of a buffer a thread touches -------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_SHAREDACCESS_H
+#define TILEWRIGHT_PASSES_LOOPSTOGPU_SHAREDACCESS_H
 
-#include "passes/index/LinearForm.h"
+#include "passes/index/AccessForm.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
 namespace tilewright {
@@ -31,34 +31,22 @@ private:
   unsigned getOpenThreads(const SharedAccess &other) const;
   /// If the index of the thread along `dim` can be read off the number alone that a form of this access is, the place
   /// value of its digit: index = (number floordiv place) mod threads. Negative where the digit counts backwards.
-  std::optional<int64_t> getThreadPlace(const index::LinearForm &form, unsigned dim) const;
+  std::optional<int64_t> getThreadPlace(const index::LinearForm &number, unsigned dim) const;
   /// A thread's index that can be read off the same number, a form of each access, in the same way is the same: it is
   /// taken out of `open`.
   void closeThreads(unsigned &open, const index::LinearForm &here, const SharedAccess &other,
                     const index::LinearForm &there) const;
-  /// A sum of the indices of the elements that are accessed, over the operands and one more symbol: which of these
-  /// elements it is.
-  index::LinearForm getForm(llvm::ArrayRef<int64_t> weights) const;
-  /// An expression of the indices' operands over `common` values, those for which `isSame` holds; null where it is of
-  /// others, too.
-  mlir::AffineExpr overCommon(mlir::AffineExpr expr, llvm::SmallVectorImpl<mlir::Value> &common,
-                              llvm::function_ref<bool(mlir::Value)> isSame) const;
   /// How far apart in memory, in elements, neighbours along each dimension are.
   llvm::SmallVector<int64_t> getStrides() const;
   /// Where in the block's shared memory the element is, counted in elements of its size.
   std::optional<index::LinearForm> getAddress() const;
-  index::OperandRanges getRanges() const { return {indices.getNumDims(), ranges}; }
 
   std::array<int64_t, 3> blockSize;
   /// Bytes of the block's shared memory that the buffer occupies.
   mlir::Value root;
   int64_t begin = 0, end = INT64_MAX;
-  /// The element, as functions of `operands`, and how many elements from there on along the last dimension.
-  bool hasIndices = false;
-  mlir::AffineMap indices;
-  llvm::SmallVector<mlir::Value> operands;
-  int64_t length = 1;
-  llvm::SmallVector<index::Range> ranges; // of the operands, and of which of these elements it is
+  /// Its indices, where they are known and there are any.
+  std::optional<index::AccessForm> form;
   /// By thread dimension: the only index whose thread gets here.
   std::array<std::optional<int64_t>, 3> pinned;
 };

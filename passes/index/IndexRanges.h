@@ -1,12 +1,13 @@
 //===- IndexRanges.h - which values the indices of a kernel take -----------===//
-#ifndef TILEWRIGHT_PASSES_NARROW_TYPES_INDEXRANGES_H
-#define TILEWRIGHT_PASSES_NARROW_TYPES_INDEXRANGES_H
+#ifndef TILEWRIGHT_PASSES_INDEX_INDEXRANGES_H
+#define TILEWRIGHT_PASSES_INDEX_INDEXRANGES_H
 
-#include "passes/PassSupport.h"
-
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AffineMap.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 
-namespace tilewright {
+namespace tilewright::index {
 
 /// The ranges of all integers of a kernel at the gpu stage, computed in 64 bits, as its program means them. Upstream's
 /// transfer functions (InferIntRangeInterface), in one walk over structured control flow: a solver would give up every
@@ -46,15 +47,6 @@ bool isIndexLike(mlir::Type type);
 /// Whether `op` is an op of arith on indices.
 bool isIndexArithmetic(mlir::Operation *op);
 
-/// The result of `op`, an op of arith on indices, computed in integers of `type`. `operand` gives those of its
-/// operands.
-mlir::Value computeInIntegers(mlir::OpBuilder &builder, mlir::Operation *op, mlir::IntegerType type,
-                              llvm::function_ref<mlir::Value(mlir::Value)> operand);
-
-/// How many bits the indices of a module's kernels have: what choose-index-widths said, or 64; 0 for what is no
-/// width.
-unsigned getIndexBits(mlir::gpu::GPUModuleOp module);
-
-} // namespace tilewright
+} // namespace tilewright::index
 
 #endif

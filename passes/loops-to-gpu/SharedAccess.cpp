@@ -1,5 +1,5 @@
-//===- AddressForms.cpp - which elements of a buffer a thread touches -----===//
-#include "passes/loops-to-gpu/AddressForms.h"
+//===- SharedAccess.cpp - which elements of a buffer a thread touches -----===//
+#include "passes/loops-to-gpu/SharedAccess.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -13,10 +13,6 @@ static int getThreadDim(Value value) {
   auto id = value.getDefiningOp<gpu::ThreadIdOp>();
   return id ? static_cast<int>(id.getDimension()) : -1;
 }
-
-//===----------------------------------------------------------------------===//
-// SharedAccess
-//===----------------------------------------------------------------------===//
 
 /// The indices that a load or store names, and the number of elements from there on.
 static std::optional<std::pair<OperandRange, int64_t>> getIndices(Operation *op) {
@@ -100,36 +96,15 @@ SharedAccess::SharedAccess(Operation *op, Value buffer, bool isWrite, std::array
   auto named = getIndices(op);
   auto type = cast<MemRefType>(buffer.getType());
   // Of an argument with strides that is written no two elements are one: each call is checked for that.
-  if (!named || (!type.getLayout().isIdentity() && !isa<BlockArgument>(buffer)))
+  bool isRowMajor = type.getLayout().isIdentity() || isa<BlockArgument>(buffer);
+  // A buffer of one element is touched as a whole.
+  if (!named || !isRowMajor || named->first.empty())
     return;
-  length = named->second;
-  hasIndices = true;
-  operands.assign(named->first.begin(), named->first.end());
-  indices = AffineMap::getMultiDimIdentityMap(operands.size(), op->getContext());
-  affine::fullyComposeAffineMapAndOperands(&indices, &operands);
-  // Each index of a thread is one operand.
-  for (auto [position, operand] : llvm::enumerate(operands))
+  form.emplace(named->first, named->second,
+               [](Value a, Value b) { return getThreadDim(a) >= 0 && getThreadDim(a) == getThreadDim(b); });
+  for (auto [position, operand] : llvm::enumerate(form->getOperands()))
     if (int dim = getThreadDim(operand); dim >= 0)
-      operands[position] = *llvm::find_if(operands, [&](Value value) { return getThreadDim(value) == dim; });
-  affine::canonicalizeMapAndOperands(&indices, &operands);
-  for (Value operand : operands) {
-    index::Range &range = ranges.emplace_back(index::getRange(operand));
-    if (int dim = getThreadDim(operand); dim >= 0)
-      range = index::intersect(index::intersect(range, {0, blockSize[dim] - 1}), bounds[dim]);
-  }
-  ranges.push_back({0, length - 1});
-}
-
-index::LinearForm SharedAccess::getForm(ArrayRef<int64_t> weights) const {
-  MLIRContext *context = op->getContext();
-  unsigned numDims = indices.getNumDims(), numSymbols = indices.getNumSymbols();
-  AffineExpr sum = getAffineConstantExpr(0, context);
-  for (auto [weight, index] : llvm::zip_equal(weights, indices.getResults()))
-    sum = sum + index * weight;
-  auto form = index::LinearForm::get(simplifyAffineExpr(sum, numDims, numSymbols));
-  if (length > 1)
-    form.add(getAffineSymbolExpr(numSymbols, context), weights.back());
-  return form;
+      form->narrow(position, index::intersect({0, blockSize[dim] - 1}, bounds[dim]));
 }
 
 static int64_t getElementBytesOf(Value buffer) {
@@ -146,18 +121,11 @@ SmallVector<int64_t> SharedAccess::getStrides() const {
 
 std::optional<index::LinearForm> SharedAccess::getAddress() const {
   int64_t bytes = getElementBytesOf(buffer);
-  if (end == INT64_MAX || begin % bytes != 0 || indices.getNumResults() == 0)
+  if (end == INT64_MAX || begin % bytes != 0 || !form)
     return std::nullopt;
-  index::LinearForm form = getForm(getStrides());
-  form.constant += begin / bytes;
-  return form;
-}
-
-/// All weights zero but one.
-static SmallVector<int64_t> getUnit(size_t size, size_t position) {
-  SmallVector<int64_t> weights(size, 0);
-  weights[position] = 1;
-  return weights;
+  index::LinearForm address = form->getForm(getStrides());
+  address.constant += begin / bytes;
+  return address;
 }
 
 bool SharedAccess::overlaps(const SharedAccess &other) const {
@@ -170,11 +138,10 @@ bool SharedAccess::overlaps(const SharedAccess &other) const {
     return !root.getDefiningOp<memref::AllocOp>() || !other.root.getDefiningOp<memref::AllocOp>();
   if (end <= other.begin || other.end <= begin)
     return false;
-  if (buffer != other.buffer || !hasIndices || !other.hasIndices)
+  if (buffer != other.buffer || !form || !other.form)
     return true;
-  for (size_t i = 0, rank = indices.getNumResults(); i < rank; ++i)
-    if (index::areNeverEqual(getForm(getUnit(rank, i)), getRanges(), other.getForm(getUnit(rank, i)),
-                             other.getRanges()))
+  for (size_t dimension = 0; dimension < form->getRank(); ++dimension)
+    if (form->isNeverEqual(*other.form, dimension))
       return false;
   return true;
 }
@@ -187,18 +154,15 @@ unsigned SharedAccess::getOpenThreads(const SharedAccess &other) const {
   return open;
 }
 
-std::optional<int64_t> SharedAccess::getThreadPlace(const index::LinearForm &form, unsigned dim) const {
+std::optional<int64_t> SharedAccess::getThreadPlace(const index::LinearForm &number, unsigned dim) const {
   const auto *thread =
-      llvm::find_if(operands, [&](Value operand) { return getThreadDim(operand) == static_cast<int>(dim); });
-  if (thread == operands.end())
+      llvm::find_if(form->getOperands(), [&](Value operand) { return getThreadDim(operand) == static_cast<int>(dim); });
+  if (thread == form->getOperands().end())
     return std::nullopt;
-  unsigned position = thread - operands.begin(), numDims = indices.getNumDims();
-  MLIRContext *context = op->getContext();
-  AffineExpr digit =
-      position < numDims ? getAffineDimExpr(position, context) : getAffineSymbolExpr(position - numDims, context);
-  if (!index::removeDigit(form, digit, blockSize[dim], getRanges()))
+  AffineExpr digit = form->getExpr(thread - form->getOperands().begin());
+  if (!index::removeDigit(number, digit, blockSize[dim], form->getRanges()))
     return std::nullopt;
-  return form.getCoefficient(digit);
+  return number.getCoefficient(digit);
 }
 
 void SharedAccess::closeThreads(unsigned &open, const index::LinearForm &here, const SharedAccess &other,
@@ -216,7 +180,7 @@ bool SharedAccess::isBySameThread(const SharedAccess &other) const {
   if (!open)
     return true;
   // What a lane reads of a matrix is in the rows of others.
-  if (!hasIndices || !other.hasIndices || isa<nvgpu::LdMatrixOp>(op) || isa<nvgpu::LdMatrixOp>(other.op))
+  if (!form || !other.form || isa<nvgpu::LdMatrixOp>(op) || isa<nvgpu::LdMatrixOp>(other.op))
     return false;
   if (buffer != other.buffer) {
     // Elements of one size that share a byte are at one address.
@@ -229,27 +193,34 @@ bool SharedAccess::isBySameThread(const SharedAccess &other) const {
   // Two accesses to one element agree in any combination of their indices. Worth trying are each index alone, the
   // element's number in memory, and its number in the part of the buffer that is touched, where indices are the
   // quotients and remainders of one number.
-  size_t rank = indices.getNumResults();
-  if (rank == 0)
-    return false;
+  for (size_t dimension = 0; dimension < form->getRank(); ++dimension)
+    closeThreads(open, form->getForm(dimension), other, other.form->getForm(dimension));
   SmallVector<SmallVector<int64_t>> combinations;
-  for (size_t i = 0; i < rank; ++i)
-    combinations.push_back(getUnit(rank, i));
-  SmallVector<int64_t> tight(rank, 1);
-  bool hasTight = true;
-  for (size_t i = rank - 1; i > 0; --i) {
-    index::Range here = getForm(getUnit(rank, i)).getRange(getRanges());
-    index::Range there = other.getForm(getUnit(rank, i)).getRange(other.getRanges());
-    hasTight &= here.max && there.max;
-    tight[i - 1] = hasTight ? tight[i] * (std::max(*here.max, *there.max) + 1) : 1;
-  }
   if (cast<MemRefType>(buffer.getType()).hasStaticShape())
     combinations.push_back(getStrides());
-  if (hasTight && tight != combinations.back())
+  if (SmallVector<int64_t> tight = form->getTightWeights(*other.form); !tight.empty())
     combinations.push_back(tight);
-
   for (ArrayRef<int64_t> weights : combinations)
-    closeThreads(open, getForm(weights), other, other.getForm(weights));
+    closeThreads(open, form->getForm(weights), other, other.form->getForm(weights));
+  return !open;
+}
+
+bool SharedAccess::takesOtherPlace(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
+  return buffer == other.buffer && form && other.form && form->differsFrom(*other.form, isSame);
+}
+
+bool SharedAccess::isApartInIteration(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
+  if (buffer != other.buffer || !form || !other.form)
+    return false;
+  unsigned open = getOpenThreads(other);
+  for (size_t dimension = 0; dimension < form->getRank(); ++dimension) {
+    auto forms = form->getFormsApart(*other.form, dimension, isSame);
+    if (!forms)
+      continue;
+    if (index::areNeverEqual(forms->first, form->getRanges(), forms->second, other.form->getRanges()))
+      return true;
+    closeThreads(open, forms->first, other, forms->second);
+  }
   return !open;
 }
 

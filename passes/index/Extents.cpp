@@ -1,6 +1,5 @@
 //===- Extents.cpp - extents of tensors, symbolic ones too ----------------===//
-#include "passes/loops-to-tile/Extents.h"
-#include "passes/PassSupport.h"
+#include "passes/index/Extents.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -8,7 +7,7 @@
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::index {
 
 static MemRefType typeOf(Value tensor) { return cast<MemRefType>(tensor.getType()); }
 
@@ -16,6 +15,28 @@ static MemRefType typeOf(Value tensor) { return cast<MemRefType>(tensor.getType(
 static func::FuncOp getFunction(Value tensor) {
   auto argument = dyn_cast<BlockArgument>(tensor);
   return argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+}
+
+std::optional<Extent> Extent::get(Value value) {
+  int64_t unit = 1;
+  if (auto quotient = value.getDefiningOp<arith::DivUIOp>())
+    if (std::optional<int64_t> divisor = getConstantIntValue(quotient.getRhs()); divisor && *divisor > 0) {
+      unit = *divisor;
+      value = quotient.getLhs();
+    }
+  auto dim = value.getDefiningOp<memref::DimOp>();
+  std::optional<int64_t> dimension = dim ? dim.getConstantIndex() : std::nullopt;
+  if (!dimension || *dimension < 0 || *dimension >= typeOf(dim.getSource()).getRank())
+    return std::nullopt;
+  return Extent{dim.getSource(), static_cast<unsigned>(*dimension), unit};
+}
+
+int64_t Extent::getLeast() const {
+  func::FuncOp function = getFunction(tensor);
+  auto minima = function ? function.getArgAttrOfType<DenseI64ArrayAttr>(cast<BlockArgument>(tensor).getArgNumber(),
+                                                                        te::kMinimumAttr)
+                         : nullptr;
+  return minima ? minima[dimension] / unit : 0;
 }
 
 std::string getSymbolName(Value tensor, unsigned dimension) {
@@ -42,19 +63,12 @@ bool isExtent(const LinearIndex &index, Value tensor, unsigned dimension) {
   if (index.constant != 0 || index.terms.size() != 1)
     return false;
   auto [value, factor] = *index.terms.begin();
-  // Of an extent that is a multiple the loops stage has the quotient.
-  int64_t unit = 1;
-  if (auto quotient = value.getDefiningOp<arith::DivUIOp>()) {
-    unit = getConstantIntValue(quotient.getRhs()).value_or(0);
-    value = quotient.getLhs();
-  }
-  auto dim = value.getDefiningOp<memref::DimOp>();
-  std::optional<int64_t> of = dim ? dim.getConstantIndex() : std::nullopt;
-  if (!of || factor != unit)
+  std::optional<Extent> extent = Extent::get(value);
+  if (!extent || factor != extent->unit)
     return false;
   std::string name = getSymbolName(tensor, dimension);
-  return (dim.getSource() == tensor && *of == dimension) ||
-         (!name.empty() && name == getSymbolName(dim.getSource(), *of));
+  return (extent->tensor == tensor && extent->dimension == dimension) ||
+         (!name.empty() && name == getSymbolName(extent->tensor, extent->dimension));
 }
 
 int64_t getKnownDivisor(Value tensor, unsigned dimension) {
@@ -75,4 +89,5 @@ int64_t getKnownDivisor(Value tensor, unsigned dimension) {
                         : nullptr;
   return units ? std::max<int64_t>(units[dimension], 1) : 1;
 }
-} // namespace tilewright
+
+} // namespace tilewright::index
