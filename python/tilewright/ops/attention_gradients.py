@@ -32,6 +32,7 @@ def attention_gradients(
     v: Operand,
     mask: Operand | None = None,
     seed: Operand | None = None,
+    result: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -47,7 +48,8 @@ def attention_gradients(
     `head` is the gradient by the result, of its shape and type. The other arguments are those of `attention`; arrays
     are row-major. The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays
     give the same gradients. On sm_90a, three kernels of tensor cores compute 16-bit types with heads of multiples of 32
-    up to 128, without a mask or a softcap. They store no scores. Everything else is scheduled by rules.
+    up to 128, without a mask or a softcap. They store no scores, and need fewer products if the `result` of `attention`
+    is given. Everything else is scheduled by rules.
 
     Raises
     ------
@@ -69,23 +71,30 @@ def attention_gradients(
         )
     options = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     check_dropout(dropout_p, seed)
-    operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask, "seed": seed}
+    if result is not None and (result.shape, result.dtype) != expected:
+        raise ValueError(
+            f"attention_gradients: expected a result of {expected[1]} and shape {expected[0]}, got {result.dtype} and "
+            f"{result.shape}"
+        )
+    operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask, "seed": seed, "result": result}
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
     inputs = list(named.values())
     dropped: dict[str, Any] = {"dropout_p": dropout_p, "seed": named.pop("seed", None)}
+    known = named.pop("result", None)
     is_masked = options["before"] is not None or options["behind"] is not None
     tiles = None
     if (target is None or target.kind != "cpu") and mask is None and softcap is None and (scale is None or scale > 0):
         tiles = gradient_tiles_for(q, k, v, expected[0], current(), is_masked=is_masked)
     if tiles is not None:
-        return attention_gradients_of(*named.values(), scale=scale, tiles=tiles, **options, **dropped)
-    outputs = _defined(*named.values(), scale=scale, softcap=softcap, **options, **dropped)
+        return attention_gradients_of(*named.values(), scale=scale, tiles=tiles, result=known, **options, **dropped)
+    outputs = _defined(*named.values(), scale=scale, softcap=softcap, result=known, **options, **dropped)
     return auto_schedule(outputs, target), [*inputs, *outputs]
 
 
 def _defined(
     head: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None,
     before: int | None, behind: int | None, offset: int, softcap: float | None, dropout_p: float, seed: Tensor | None,
+    result: Tensor | None,
 ) -> list[Tensor]:  # fmt: skip
     """The gradients as stages: the weights P of a softmax, and dS = P (dP - sum of P dP) of its scores."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v)
@@ -135,7 +144,13 @@ def _defined(
         return te.select(total == none, none, E(*places) / total)
 
     P = te.compute(shape, weight, name="P")
-    D = over_keys("D", te.sum, lambda *at: P(*at) * used(dP(*at), at))
+    if result is None:
+        D = over_keys("D", te.sum, lambda *at: P(*at) * used(dP(*at), at))
+    else:
+        c = te.reduce_axis((0, wide), name="c")
+        D = te.compute(
+            shape[:-1], lambda *row: te.sum(head(*row, c).astype(acc) * result(*row, c).astype(acc), axis=c), name="D"
+        )
     dS = te.compute(shape, lambda *at: P(*at) * (used(dP(*at), at) - D(*at[:-1])), name="dS")
 
     def slope(*places: Any) -> Expr:

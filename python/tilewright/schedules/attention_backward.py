@@ -123,7 +123,16 @@ class _Definition:
             return value
         return self.dropout.of_weight(value, outer, i, j, heads=self.heads, queries=self.extents[0])
 
-    def statistics(self, tile: tuple[int, int]) -> _Chain:
+    def products(self, result: Tensor) -> Tensor:
+        """The sum of each query's weights times their gradients, which is that of the result times its gradient."""
+        c = reduce_axis((0, result.shape[-1]), name="c")
+
+        def element(*row: Expr) -> Expr:
+            return sum(self.head(*row, c).astype("float32") * result(*row, c).astype("float32"), axis=c)
+
+        return compute(result.shape[:-1], element, name="products")
+
+    def statistics(self, tile: tuple[int, int], with_products: bool) -> _Chain:
         """Of each query the logarithm, by 2, of its sum of exponentials, and the sum of weights times their gradients.
 
         The logarithm of a query that sees no key is infinity, so that its weights are 0.
@@ -131,7 +140,8 @@ class _Definition:
         rows, columns = tile
         (queries, keys), heads = self.extents, self.heads
         own, others = _whole(queries, rows), _whole(keys, columns)
-        held = [self.filled(x, own, f"{x.name}.held.s") for x in (self.q, self.head)]
+        sides = (self.q, self.head) if with_products else (self.q,)
+        held = [self.filled(x, own, f"{x.name}.held.s") for x in sides]
         factor = self.scale * _LOG2_E
         is_masked = others > keys or self.before is not None or self.behind is not None
 
@@ -150,9 +160,7 @@ class _Definition:
             return key, raw, [compute(raw.shape, masked, name=f"{name}.masked")] if is_masked else []
 
         jm, jl, jd = (reduce_axis((0, others), name=name) for name in ("jm", "jl", "jd"))
-        (km, rm, mm), (kl, rl, ml), (kd, rd, md) = (scores(name) for name in ("S.M", "S.L", "S.D"))
-        value = self.filled(self.v, others, "V.S.D")
-        dP = self.dot(held[1], value, "dP.S.D")
+        (km, rm, mm), (kl, rl, ml) = (scores(name) for name in ("S.M", "S.L"))
         shape = (*heads, own)
         M = compute(shape, lambda *row: max([rm, *mm][-1](*row, jm), axis=jm), name="M")
 
@@ -161,31 +169,32 @@ class _Definition:
             return exp2(S(*at) * factor - largest * factor)
 
         L = compute(shape, lambda *row: sum(weight([rl, *ml][-1], *row, jl), axis=jl), name="L")
+        loops = [_Loop(M, jm, [km], [rm], mm, False), _Loop(L, jl, [kl], [rl], ml, False)]
+        D = None
+        if with_products:
+            kd, rd, md = scores("S.D")
+            value = self.filled(self.v, others, "V.S.D")
+            dP = self.dot(held[1], value, "dP.S.D")
 
-        def term(*at: Expr) -> Expr:
-            *outer, i, j = at
-            return weight([rd, *md][-1], *at) * self.used(dP(*at), outer, i, j)
+            def term(*at: Expr) -> Expr:
+                *outer, i, j = at
+                return weight([rd, *md][-1], *at) * self.used(dP(*at), outer, i, j)
 
-        D = compute(shape, lambda *row: sum(term(*row, jd), axis=jd), name="D")
+            D = compute(shape, lambda *row: sum(term(*row, jd), axis=jd), name="D")
+            loops.append(_Loop(D, jd, [kd, value], [rd, dP], md, False))
 
         def result(*row: Expr) -> Any:
             total, largest = L(*row), M(*row)
-            if not is_masked:
-                return largest * factor + log2(total), D(*row) / total
             none = total == 0.0
-            logarithm = max(largest, _LEAST) * factor + log2(select(none, const(1, "float32"), total))
-            return (
-                select(none, const(float("inf"), "float32"), logarithm),
-                D(*row) / select(none, const(1, "float32"), total),
-            )
+            some = select(none, const(1, "float32"), total) if is_masked else total
+            logarithm = (max(largest, _LEAST) if is_masked else largest) * factor + log2(some)
+            if is_masked:
+                logarithm = select(none, const(float("inf"), "float32"), logarithm)
+            return logarithm if D is None else (logarithm, D(*row) / some)
 
-        results: Any = compute((*heads, queries), result, name="statistics")
-        loops = [
-            _Loop(M, jm, [km], [rm], mm, False),
-            _Loop(L, jl, [kl], [rl], ml, False),
-            _Loop(D, jd, [kd, value], [rd, dP], md, False),
-        ]
-        return _Chain(list(results), held, loops, tile)
+        made: Any = compute((*heads, queries), result, name="statistics")
+        results = [made] if D is None else list(made)
+        return _Chain(results, held, loops, tile)
 
     def gradients(self, tile: tuple[int, int], statistics: Sequence[Tensor], of_keys: bool, dtype: str) -> _Chain:
         """The gradients by queries, or those by values and by keys."""
@@ -258,7 +267,7 @@ def attention_gradients_of(
     offset: int = 0,
     tiles: Sequence[tuple[int, int]] = ((128, 64), (128, 64), (128, 64)),
     stages: int = 2,
-    statistics: Sequence[Tensor] | None = None,
+    result: Tensor | None = None,
     dropout_p: float = 0.0,
     seed: Tensor | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
@@ -270,18 +279,19 @@ def attention_gradients_of(
     sum has one order, so the same arrays give the same gradients. `tiles` are rows and columns of the three.
 
     Weights and gradients of scores are rounded to the type of Q before they are multiplied. Keys and values may have
-    fewer heads than Q. `statistics` are the two numbers of each query where they are known: logarithms by 2, and sums.
+    fewer heads than Q. If the `result` is given, the second number comes of it alone.
     All options are those of `attention_of`; heads of keys and of values have one width, up to 128.
 
     Returns
     -------
     tuple
-        The schedule, and `head`, Q, K and V, the statistics and the seed that were given, and the three gradients.
+        The schedule, and `head`, Q, K and V, the seed and the result if they are given, and the three gradients.
     """
     scale = float(Q.shape[-1] ** -0.5) if scale is None else scale  # type: ignore[operator]
     made = _Definition(head, Q, K, V, scale, before, behind, offset, Dropout.of(dropout_p, seed))
-    chains = [] if statistics is not None else [made.statistics(tiles[0])]
-    numbers = statistics if statistics is not None else chains[0].results
+    chains = [made.statistics(tiles[0], result is None)]
+    products = None if result is None else made.products(result)
+    numbers = chains[0].results if products is None else [*chains[0].results, products]
     shared = _is_shared(made.heads, K, V)
     chains.append(made.gradients(tiles[1], numbers, False, Q.dtype))
     chains.append(made.gradients(tiles[2], numbers, True, "float32" if shared else Q.dtype))
@@ -302,7 +312,21 @@ def attention_gradients_of(
             if total.op.reduce_axis:
                 s[total].set_scope("local")
                 s[total].compute_at(s[one], thread)
-    return s, [head, Q, K, V, *(statistics or []), *([] if seed is None else [seed]), dQ, *summed]
+    if products is not None:
+        _schedule_products(s, products)
+    return s, [head, Q, K, V, *(one for one in (seed, result) if one is not None), dQ, *summed]
+
+
+def _schedule_products(s: Schedule, products: Tensor) -> None:
+    """A warp for each row."""
+    row = s[products].op.axis[0]
+    for axis in s[products].op.axis[1:]:
+        row = s[products].fuse(row, axis)
+    block, warp = s[products].split(row, factor=_THREADS // 32)
+    _, lane = s[products].split(products.op.reduce_axis[0], factor=32)
+    s[products].bind(block, thread_axis("blockIdx.x"))
+    s[products].bind(warp, thread_axis("threadIdx.y"))
+    s[products].bind(lane, thread_axis("threadIdx.x"))
 
 
 def _is_shared(heads: Sequence[Any], *tensors: Tensor) -> bool:

@@ -93,9 +93,12 @@ def _gradients(
     offset: int = 0,
     dropout_p: float = 0.0,
     seed: torch.Tensor | None = None,
+    result: torch.Tensor | None = None,
 ) -> list[torch.Tensor]:
     given = [one.detach().contiguous() for one in (head, q, k, v, mask) if one is not None]
     options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
+    if result is not None:
+        options["result"] = result.detach().contiguous()
     made: Any = attention_gradients(*given, **options, **_seed(seed))
     return list(made)
 
@@ -110,12 +113,12 @@ def _(
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
     q, k, v, mask, *ctx.options, seed = inputs
-    ctx.save_for_backward(q, k, v, mask, seed)
+    ctx.save_for_backward(q, k, v, mask, seed, output)
 
 
 def _backward(ctx: Any, head: torch.Tensor) -> tuple[Any, ...]:
-    q, k, v, mask, seed = ctx.saved_tensors
-    made = _gradients(head, q, k, v, mask, *ctx.options, seed)
+    q, k, v, mask, seed, result = ctx.saved_tensors
+    made = _gradients(head, q, k, v, mask, *ctx.options, seed, result)
     of_mask = made[3] if len(made) > 3 else None
     return (*made[:3], of_mask, *[None] * len(ctx.options), None)
 

@@ -107,11 +107,12 @@ def test_kernels_of_tensor_cores(shapes: list[tuple[int, ...]], options: dict[st
     q, k, v, head = (rng.standard_normal(shapes[number]).astype("float16") for number in (0, 1, 1, 0))
     s, _ = ops.attention_gradients.schedule(head, q, k, v, target=H200, **options)
     assert "rolling_update" in str(s.trace())
+    result = ops.attention(q, k, v, target=H200, **options)
     made = ops.attention_gradients(head, q, k, v, target=H200, **options)
+    beside = ops.attention_gradients(head, q, k, v, result=result, target=H200, **options)
     exact = [torch.tensor(one.astype("float64"), requires_grad=True) for one in (q, k, v)]
-    result = attention(*exact, None, options)
-    expected = torch.autograd.grad(result, exact, torch.tensor(head.astype("float64")))
-    for got, right in zip(made, expected, strict=True):
+    expected = torch.autograd.grad(attention(*exact, None, options), exact, torch.tensor(head.astype("float64")))
+    for got, right in zip((*made, *beside), (*expected, *expected), strict=True):
         # Weights, gradients of scores and results are rounded to 11 bits once each.
         difference = np.abs(got.astype("float64") - right.numpy())
         assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
@@ -138,3 +139,12 @@ def test_dropout(target: str):
     for got, right in zip(made, expected, strict=True):
         difference = np.abs(got.astype("float64") - right.numpy())
         assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
+
+
+def test_a_result_that_does_not_fit():
+    q = np.zeros((2, 3, 8), "float32")
+    with pytest.raises(TilewrightError) as raised:
+        ops.attention_gradients(q, q, q, q, result=np.zeros((2, 3, 4), "float32"))
+    assert str(raised.value) == (
+        "attention_gradients: expected a result of float32 and shape (2, 3, 8), got float32 and (2, 3, 4)"
+    )
