@@ -1,7 +1,7 @@
 """Whether an intrinsic computes what it describes: both are run on numbers of the whole range of their types.
 
-What Python declares runs on this machine's processor. What a file holds runs in the simulator, which sees to it that no
-element is accessed that is not there.
+What is the same by its operations is proven, and run once. What Python declares runs on this machine's processor. What
+a file holds runs in the simulator, which sees to it that no element is accessed that is not there.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..dtypes import name_of_mlir
 from ..errors import TilewrightValueError as ValueError
 from ..ir.attributes import parameters
 from .compiler_interface import compiler
+from .intrinsic_proof import choices_in, is_proven
 from .intrinsic_trials import Trials
 
 __all__ = ["Argument", "Description", "check", "functions_in", "name_of"]
@@ -60,6 +61,18 @@ def walk(op: Any) -> list[Any]:
 
     op.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
+
+
+def _check_choices(functions: Mapping[str, Any], where: str) -> None:
+    """Of what others wrote, that it makes no choices beyond those described: random numbers may not meet them."""
+    described = set(choices_in(walk(functions["describe"])).values())
+    for role, function in functions.items():
+        for name, kind in choices_in(walk(function)).items() if role != "describe" else ():
+            if kind not in described:
+                raise ValueError(
+                    f"{where}: expected @{role} to compute what is described by the same operations, or by sums and "
+                    f"products, got {name}: declare the intrinsic in Python"
+                )
 
 
 class Description:
@@ -142,14 +155,19 @@ def check(functions: str, where: str, *, simulated: bool = False) -> None:
     with tw_ir.context(), ir.Location.unknown():
         module = ir.Module.parse(functions)
         description = Description(module, where)
-        parts = [name for name in functions_in(module) if name != "describe"]
+        known = functions_in(module)
+        parts = [name for name in known if name != "describe"]
+        proven = is_proven(known, len(description.outputs))
+        if simulated and not proven:
+            _check_choices(known, where)
         if description.has_own_reducer and "update" in parts:
             other = ir.Module.parse(_combining(description, where))
             other.body.operations[0].operation.clone(ip=ir.InsertionPoint(module.body))
         run = (_simulated if simulated else _compiled)(module, description, where)
     outputs = description.outputs
     trials = Trials(description)
-    for trial in trials.kinds():
+    # What is proven is tried once, for the loops that are marked: it is compiled as the kernel will be.
+    for trial in trials.kinds()[: 1 if proven else None]:
         first, second = ([trials.elements(one, trial) for one in description.inputs] for _ in range(2))
 
         def described(given: Sequence[Any]) -> list[Any]:
