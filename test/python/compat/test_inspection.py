@@ -185,6 +185,21 @@ def test_bounds_of_a_stage_that_threads_share(place: str, computed: int) -> None
         np.testing.assert_array_equal(out, a * 2 + 5)
 
 
+def test_bounds_of_axes_that_were_made() -> None:
+    """No more than the axes have that they came of, whatever the parts have together."""
+    n, m = te.var("n"), te.var("m")
+    for shape, fused, part in (((n, m), "n * m", "(n * m + 3) // 4"), ((5, 6), "30", "8")):
+        A = te.placeholder(shape, name="A")
+        B = te.compute(shape, lambda i, j, A=A: A[i, j] * 2, name="B")
+        s = te.create_schedule(B.op)
+        f = s[B].fuse(*B.op.axis)
+        outer, inner = s[B].split(f, factor=4)
+        inner_outer, last = s[B].split(outer, factor=8)
+        bounds = te.schedule.InferBound(s)
+        assert [str(bounds[axis].extent) for axis in (f, outer, inner, last)] == [fused, part, "4", "8"]
+        assert str(bounds[inner_outer].extent) == ("1" if fused == "30" else "((n * m + 3) // 4 + 7) // 8")
+
+
 def test_bounds() -> None:
     _, B, C, s = chain()
     i, j = C.op.axis

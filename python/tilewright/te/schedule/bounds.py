@@ -74,7 +74,7 @@ def _stage(stage: Stage, extents: dict[str, str], names: dict[Any, str], bounds:
             bounds[axis] = Range(0, as_extent(1))  # one iteration makes no loop
     for relation in reversed(stage.relations):
         if isinstance(relation, Split) and relation.outer in bounds and relation.inner in bounds:
-            bounds[relation.parent] = _joined(relation, bounds)
+            bounds[relation.parent] = _joined(relation, bounds, stage)
     for axis in own:
         if axis not in bounds and axis.dom is not None:
             bounds[axis] = axis.dom
@@ -96,11 +96,9 @@ def _whole(axis: IterVar, stage: Stage) -> Any:
     return as_extent(1)
 
 
-def _joined(split: Split, bounds: dict[IterVar, Range]) -> Range:
+def _joined(split: Split, bounds: dict[IterVar, Range], stage: Stage) -> Range:
     whole: int | Expr = bounds[split.outer].extent * bounds[split.inner].extent
-    dom = split.parent.dom
-    if dom is None:
-        return Range(0, whole)
+    asked = _whole(split.parent, stage)
     if not isinstance(whole, int):
-        return Range(0, dom.extent)
-    return Range(0, as_extent(min(whole, dom.extent) if isinstance(dom.extent, int) else whole))
+        return Range(0, asked)
+    return Range(0, as_extent(min(whole, asked) if isinstance(asked, int) else whole))
