@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..te import Expr, Tensor, compute, const, if_then_else, indexdiv, indexmod, reduce_axis, sum
+from ..te import Expr, Tensor, compute, const, if_then_else, indexdiv, indexmod, prod, reduce_axis, sum
 
 __all__ = ["running_sums"]
 
@@ -13,13 +13,16 @@ __all__ = ["running_sums"]
 _CHUNK = 16
 
 
-def running_sums(X: Tensor, acc: str, axis: int, exclusive: bool, reverse: bool) -> Tensor:
-    """Running sums in parallel: those of the chunks' sums, and in each chunk the sums of the elements before.
+def running_sums(
+    X: Tensor, acc: str, axis: int, exclusive: bool = False, reverse: bool = False, *, is_product: bool = False
+) -> Tensor:
+    """Running sums, or products, in parallel: those of the chunks', and in each chunk those of the elements before.
 
     This takes more additions than a serial loop, but less time.
     """
     extent = X.shape[axis]
     assert isinstance(extent, int)
+    neutral = 1 if is_product else 0
 
     def read(at: Sequence[Any], place: Any) -> Expr:
         place = extent - 1 - place if reverse else place
@@ -33,18 +36,20 @@ def running_sums(X: Tensor, acc: str, axis: int, exclusive: bool, reverse: bool)
         def of_chunk(*at: Any) -> Expr:
             place = at[axis] * _CHUNK + k
             value = read(at, place)
-            return sum(if_then_else(place < extent, value, 0) if extent % _CHUNK else value, axis=k)
+            value = if_then_else(place < extent, value, neutral) if extent % _CHUNK else value
+            return (prod if is_product else sum)(value, axis=k)
 
         totals = compute((*X.shape[:axis], chunks, *X.shape[axis + 1 :]), of_chunk, name="totals")
-        base = running_sums(totals, acc, axis, exclusive=True, reverse=False)
+        base = running_sums(totals, acc, axis, exclusive=True, is_product=is_product)
 
     def element(*at: Any) -> Expr:
         place = extent - 1 - at[axis] if reverse else at[axis]
         within = indexmod(place, _CHUNK)
-        value = base(*at[:axis], indexdiv(place, _CHUNK), *at[axis + 1 :]) if base is not None else const(0, acc)
+        value = base(*at[:axis], indexdiv(place, _CHUNK), *at[axis + 1 :]) if base is not None else const(neutral, acc)
         for other in range(min(_CHUNK, extent)):
             is_before = other < within if exclusive else other <= within
-            value = value + if_then_else(is_before, read(at, place - within + other), 0)
+            part = if_then_else(is_before, read(at, place - within + other), neutral)
+            value = value * part if is_product else value + part
         return value
 
     return compute(X.shape, element, name="running")

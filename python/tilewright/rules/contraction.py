@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..te.expr import Call, Cast, Expr, IterVar, Read
 from ..te.tensor import ComputeOp, Tensor
-from .facts import Access, Kind, StageFacts, size_of
+from .facts import Access, Kind, StageFacts, is_static, size_of
 
 __all__ = ["Contraction", "contraction_of"]
 
@@ -84,11 +84,11 @@ def first_read(expr: Expr) -> Tensor | None:
 
 
 def contraction_of(stage: StageFacts) -> Contraction | None:
-    """None of a stage that is none, or is too small for tiles, or whose extents are symbolic."""
+    """None of a stage that is none, or is too small for tiles, or of which an inner extent is symbolic."""
     op = stage.op
     if stage.kind != Kind.REDUCTION or not isinstance(op, ComputeOp) or op.num_outputs > 1 or stage.is_empty:
         return None
-    if not stage.is_static or any(axis.dom is None or axis.dom.min for axis in stage.reduced):
+    if not _has_static_tiles(stage) or any(axis.dom is None or axis.dom.min for axis in stage.reduced):
         return None
     if op.reduction is None or op.reduction.name == "reduce" or len(stage.accesses) != 2:
         return None
@@ -107,3 +107,8 @@ def contraction_of(stage: StageFacts) -> Contraction | None:
     # Rows are what the result's last axis is not of: its columns lie together.
     last = stage.spatial[-1]
     return found.swapped() if any(axis is last for axis in m) else found
+
+
+def _has_static_tiles(stage: StageFacts) -> bool:
+    """Whether all but the outermost of the results' axes are numbers."""
+    return is_static(stage.reduced) and is_static(stage.spatial[1:])

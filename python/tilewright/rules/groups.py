@@ -131,7 +131,7 @@ def can_inline(stage: StageFacts) -> bool:
 def _join_anchor(program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation]) -> None:
     """A contraction that the root reads element by element, and the maps between the two."""
     root = group.root
-    if root.kind != Kind.MAP or root.op.num_outputs > 1 or not root.is_static:
+    if root.kind != Kind.MAP or root.op.num_outputs > 1 or not is_static(root.spatial[1:]):
         return
     found, between = _Labels(root), list[StageFacts]()
     for stage in program.backwards():

@@ -9,13 +9,14 @@ from ..te.expr import IterVar
 from ..te.schedule import Schedule, Stage
 from ..te.tensor import PlaceholderOp
 from .context import item_bytes
-from .facts import Access, Kind, StageFacts, extent_of, is_static
+from .facts import Access, Kind, StageFacts, extent_of, is_static, size_of
 from .groups import Group
 
 __all__ = [
     "IN_FLIGHT",
     "columns_of",
     "kept_by",
+    "lane_of",
     "lanes_of",
     "moves_neighbours",
     "read_together",
@@ -40,13 +41,13 @@ def kept_by(threads: int) -> int:
 
 
 def _column_of(group: Group, stage: StageFacts) -> int | None:
-    """The place of the column among the stage's axes, reduced ones last; None where there is not one column."""
-    places = len(stage.spatial)
+    """The place of the innermost column among the stage's axes, reduced ones last; None where there is none."""
     if stage.kind == Kind.REDUCTION:
-        return places if len(stage.reduced) == 1 else None
-    if group.rows is None or len(group.rows.columns) != 1:
+        return len(stage.spatial) + len(stage.reduced) - 1
+    if group.rows is None:
         return None
-    label = group.rows.root_columns[0] if group.rows.root_columns else len(group.root.spatial)
+    rows = group.rows
+    label = rows.root_columns[-1] if rows.root_columns else len(group.root.spatial) + len(rows.columns) - 1
     labels = group.rows.labels.get(stage.op)
     return labels.index(label) if labels is not None and label in labels else None
 
@@ -99,15 +100,17 @@ def _read_through(group: Group, stage: StageFacts, column: IterVar) -> list[tupl
     return list({id(access): (access, is_plain) for access, is_plain in found}.values())
 
 
-def lanes_of(group: Group, columns: int) -> int:
+def lanes_of(group: Group) -> int:
     """How many neighbours of a row a thread takes at once.
 
-    It is as many as 16 bytes hold of the widest type that is moved along rows, if that divides the row. It is 1 if a
-    stage reads in another order.
+    It is as many as 16 bytes hold of the widest type that is moved along rows, if that divides the innermost of the
+    columns. It is 1 if a stage reads in another order.
     """
     moved = _moved(group)
     if not moved:
         return 1
+    innermost = next(stage.reduced[-1] for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION)
+    columns = size_of([innermost])
     lanes = _BYTES // max(map(item_bytes, moved))
     while lanes > 1 and columns % lanes:
         lanes //= 2
@@ -122,14 +125,12 @@ def moves_neighbours(group: Group) -> bool:
 def _moved(group: Group) -> list[Tensor]:
     """What is moved along rows, in the order of memory; nothing if a stage reads in another order."""
     stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
-    if any(len(stage.reduced) != 1 or not is_static(stage.reduced) for stage in stages):
-        return []
-    if group.rows is not None and len(group.rows.columns) != 1:
+    if any(not is_static(stage.reduced) for stage in stages):
         return []
     own = {stage.op for stage in _members(group)}
     moved: list[Tensor] = []
     if group.rows is None and group.root.kind == Kind.REDUCTION:
-        reads = _read_through(group, group.root, group.root.reduced[0])
+        reads = _read_through(group, group.root, group.root.reduced[-1])
         if reads is None or not all(is_plain for _, is_plain in reads):
             return []
         moved = [access.tensor for access, _ in reads]
@@ -143,7 +144,7 @@ def _moved(group: Group) -> list[Tensor]:
                 return []
             moved.append(access.tensor)
     if group.root.kind == Kind.MAP and group.rows is not None and group.rows.root_columns:
-        if group.rows.root_columns[0] != len(group.root.spatial) - 1:
+        if group.rows.root_columns[-1] != len(group.root.spatial) - 1:
             return []
         moved.append(group.root.op.output(0))
     return moved
@@ -164,7 +165,7 @@ def _sources(group: Group, stage: StageFacts, seen: set[int] | None = None) -> s
 
 def rows_to_keep(group: Group) -> list[tuple[Tensor, list[StageFacts]]]:
     """The tensors of which a row is read more than once, in all rows and columns, and the stages that name them."""
-    if group.rows is None:
+    if group.rows is None or len(group.rows.columns) != 1:
         return []
     computed = [stage for stage in group.stages if stage.kind in (Kind.MAP, Kind.REDUCTION)]
     found: list[tuple[Tensor, list[StageFacts]]] = []
@@ -188,7 +189,7 @@ def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
     own = {one.op for one in (*group.kept, *group.reductions)}
     if group.rows is None:
         # Maps in between are computed in the registers, of what they read in vectors.
-        direct = [access for access in stage.accesses if access.depends_on(stage.reduced[0])]
+        direct = [access for access in stage.accesses if access.depends_on(stage.reduced[-1])]
         some = dict.fromkeys(access.tensor for access in direct if access.tensor.op.num_outputs == 1)
         # Of a tensor that is read at several places a box of both would be copied.
         read = [*direct, *(access for one in some for access in stage.reads_of(one.op))]
@@ -218,6 +219,14 @@ def columns_of(group: Group, stage: StageFacts) -> list[Tensor]:
             return []
         found.append(access.tensor)
     return found
+
+
+def lane_of(stage: Stage, axes: Sequence[IterVar], lanes: int) -> tuple[IterVar, IterVar | None]:
+    """Axes as one, and the axis of `lanes` neighbours along the innermost of them, where these are several."""
+    if len(axes) == 1 or lanes == 1:
+        return (stage.fuse(*axes) if len(axes) > 1 else axes[0]), None
+    last, lane = stage.split(axes[-1], factor=lanes)
+    return stage.fuse(*axes[:-1], last), lane
 
 
 def read_together(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -14,7 +14,17 @@ from .context import Context, choice, power_of_two
 from .elementwise import inline
 from .facts import Kind, StageFacts, extent_of, is_static, size_of
 from .groups import Group
-from .lanes import IN_FLIGHT, columns_of, kept_by, lanes_of, moves_neighbours, read_together, rows_to_keep, streamed
+from .lanes import (
+    IN_FLIGHT,
+    columns_of,
+    kept_by,
+    lane_of,
+    lanes_of,
+    moves_neighbours,
+    read_together,
+    rows_to_keep,
+    streamed,
+)
 from .plan import Decision
 
 __all__ = ["ALONG_COLUMNS", "ALONG_ROWS", "Reductions", "shape_of"]
@@ -85,7 +95,7 @@ class Reductions:
         if columns <= 4 or not has_shared_columns and len(stages) > 1:
             along, threads, of_block = ALONG_COLUMNS, 1, power_of_two(max(32, rows // 64), 128)
         elif shape.is_along_rows:
-            along, lanes = ALONG_ROWS, lanes_of(group, columns)
+            along, lanes = ALONG_ROWS, lanes_of(group)
             threads = self._threads_of_row(context, rows, columns, lanes)
             of_block = max(1, min(256 // threads, power_of_two(rows)))
         else:
@@ -164,7 +174,7 @@ class Reductions:
         for tensor in rows_kept:
             own = s[tensor]
             own.compute_at(stage, row)
-            self._divide(own, own.op.axis[-1], threads, tag, lanes, is_unrolled=True)
+            self._divide(own, [own.op.axis[-1]], threads, tag, lanes, is_unrolled=True)
         for one in group.kept:
             own = s[one.op]
             own.set_scope("local")
@@ -173,19 +183,19 @@ class Reductions:
             own_columns = [own.op.axis[labels.index(label)] for label in self._column_labels(group)]
             others = [axis for axis in own.op.axis if not any(axis is column for column in own_columns)]
             own.reorder(*others, *own_columns)
-            self._divide(own, own.fuse(*own_columns), threads, tag, lanes, is_unrolled=is_kept)
+            self._divide(own, own_columns, threads, tag, lanes, is_unrolled=is_kept)
         for op in reductions:
             own = s[op.output(0)]
             own.set_scope("local")
             own.compute_at(stage, row)
             reduced = list(own.op.reduce_axis)
-            axis = own.fuse(*reduced) if len(reduced) > 1 else reduced[0]
             if op in together:
+                (axis,) = reduced
                 own.loop_partition(
                     read_together(s, own, *own.split(axis, factor=threads * IN_FLIGHT), together[op], tag)
                 )
                 continue
-            turn = self._divide(own, axis, threads, tag, lanes, is_unrolled=is_kept and op not in vectors)
+            turn = self._divide(own, reduced, threads, tag, lanes, is_unrolled=is_kept and op not in vectors)
             if along_rows and threads > 1 and not is_kept and is_static(reductions[op].reduced):
                 turns = size_of(reductions[op].reduced) // (threads * lanes)
                 outer, turn = turns_at_once(own, turn, turns, lanes)
@@ -194,7 +204,7 @@ class Reductions:
                 s[tensor].compute_at(own, turn)
                 s[tensor].vectorize(s[tensor].op.axis[-1])
         if columns:
-            self._divide(stage, stage.fuse(*columns), threads, tag, lanes, is_unrolled=is_kept)
+            self._divide(stage, columns, threads, tag, lanes, is_unrolled=is_kept)
 
     def _read_together(
         self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts], threads: int
@@ -232,13 +242,21 @@ class Reductions:
         return tuple(range(first, first + len(group.rows.columns)))
 
     def _divide(
-        self, stage: Stage, axis: IterVar, threads: int, tag: str, lanes: int = 1, *, is_unrolled: bool = False
+        self,
+        stage: Stage,
+        axes: Sequence[IterVar],
+        threads: int,
+        tag: str,
+        lanes: int = 1,
+        *,
+        is_unrolled: bool = False,
     ) -> IterVar:
         """Threads take `lanes` neighbours each in turn; the axis that counts turns."""
-        lane, turn, thread = None, axis, axis
+        axis, lane = lane_of(stage, axes, lanes)
+        turn = thread = axis
         if threads > 1:
-            turn, thread = stage.split(axis, factor=threads * lanes)
-        if lanes > 1:
+            turn, thread = stage.split(axis, factor=threads * lanes if lane is None else threads)
+        if lanes > 1 and lane is None:
             thread, lane = stage.split(thread, factor=lanes)
         if threads > 1:
             stage.bind(thread, thread_axis(tag))

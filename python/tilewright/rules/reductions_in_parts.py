@@ -10,7 +10,7 @@ from .context import Context, choice, item_bytes, power_of_two
 from .elementwise import inline
 from .facts import Kind, StageFacts, is_static
 from .groups import Group
-from .lanes import IN_FLIGHT, columns_of, lanes_of, read_together, streamed
+from .lanes import IN_FLIGHT, columns_of, lane_of, lanes_of, read_together, streamed
 from .plan import Decision
 from .reductions import shape_of, turns_at_once
 
@@ -40,7 +40,7 @@ class SplitReduction:
         if shape is None or any(axis.dom is None or axis.dom.min for axis in stage.reduced):
             return None
         rows, columns = max(1, shape.rows), shape.columns
-        lanes = lanes_of(group, columns) if shape.is_along_rows else 1
+        lanes = lanes_of(group) if shape.is_along_rows else 1
         if shape.is_along_rows:
             if columns <= _ONE_BLOCK or rows * 256 >= context.threads:
                 return None
@@ -75,11 +75,11 @@ class SplitReduction:
         outputs = [facts.op.output(place) for place in range(facts.op.num_outputs)]
         stage = s[outputs[0]]
         reduced = list(stage.op.reduce_axis)
-        axis = stage.fuse(*reduced) if len(reduced) > 1 else reduced[0]
         parts, lanes = decision["parts"], decision["lanes"]
+        axis, lane = lane_of(stage, reduced, lanes)
         beside, above = (1, _THREADS) if shape.is_along_rows else _block(shape.rows, shape.columns)
         some = [] if shape.is_along_rows else columns_of(group, facts)
-        each = lanes if shape.is_along_rows else _at_once(some)
+        each = (lanes if lane is None else 1) if shape.is_along_rows else _at_once(some)
         # Blocks take turns, so that the last turn alone may go beyond a row.
         _, part = stage.split(axis, factor=parts * above * each)
         part, _ = stage.split(part, factor=above * each)
@@ -99,11 +99,12 @@ class SplitReduction:
         reads = [s.cache_read(tensor, "local", [first]) for tensor in some] if lanes > 1 else []
         stage = s[first]
         self._bind_part(stage)
-        turn, thread = stage.op.reduce_axis
-        if lanes > 1:
-            thread, lane = stage.split(thread, factor=lanes)
-            stage.unroll(lane)
+        turn, thread, *neighbours = stage.op.reduce_axis
+        if lanes > 1 and not neighbours:
+            thread, *neighbours = stage.split(thread, factor=lanes)
         stage.bind(thread, thread_axis("threadIdx.x"))
+        for lane in neighbours:
+            stage.unroll(lane)
         outer, turn = turns_at_once(stage, turn, of_thread // lanes, lanes)
         stage.loop_partition(outer)  # what is read without conditions is on its way at once
         for read in reads:

@@ -61,7 +61,11 @@ class TiledContraction:
         why = (
             f"{found.M} rows, {found.N} columns, K {found.K}"
             + (f", {found.B} of them" if found.B > 1 else "")
-            + f"; no tensor core multiplies {found.a.tensor.dtype} so"
+            + (
+                f"; no tensor core multiplies {found.a.tensor.dtype} so"
+                if found.stage.is_static
+                else "; tensor cores would need a constant number of rows"
+            )
         )
         return Decision(
             self.name,

@@ -37,7 +37,7 @@ def matrices_of(group: Group) -> Contraction | None:
     found = contraction_of(anchor) if anchor is not None else None
     if found is None or anchor is None or not found.is_plain or not found.is_product or len(found.k) != 1:
         return None
-    if len(anchor.spatial) < 2 or group.anchor_axes != tuple(range(len(anchor.spatial))):
+    if not anchor.is_static or len(anchor.spatial) < 2 or group.anchor_axes != tuple(range(len(anchor.spatial))):
         return None
     row, column = anchor.spatial[-2:]
     if not any(axis is row for axis in found.m) or not any(axis is column for axis in found.n):

@@ -10,6 +10,7 @@ from tilewright import te
 from tilewright.graph.operators import OPERATORS
 from tilewright.graph.operators.reductions import reduced
 from tilewright.ops.normalization import normalized
+from tilewright.ops.running import running_sums
 
 __all__ = ["OfTe", "OfTorch"]
 
@@ -180,11 +181,11 @@ class OfTe:
 
     @staticmethod
     def cumsum(x: Any, axis: int, *, reverse: bool = False, exclusive: bool = False) -> Any:
-        return _operate("cumsum", x, axis=axis % x.ndim, exclusive=exclusive, reverse=reverse)
+        return running_sums(x, "float32", axis % x.ndim, exclusive, reverse)
 
     @staticmethod
     def cumprod(x: Any, axis: int) -> Any:
-        return _operate("cumprod", x, axis=axis % x.ndim, exclusive=False, reverse=False)
+        return running_sums(x, "float32", axis % x.ndim, is_product=True)
 
     @staticmethod
     def softmax(x: Any, axis: int) -> Any:
