@@ -28,6 +28,7 @@ from .reductions_in_parts import SplitReduction
 from .scans import Statements
 from .simt import TiledContraction
 from .tensor_cores import TensorCores
+from .vector_tiles import VectorTiles
 from .warpgroups import Warpgroups
 
 __all__ = ["auto_schedule"]
@@ -36,6 +37,7 @@ _GPU_RULES: tuple[Rule, ...] = (
     Statements(),
     Warpgroups(),
     TensorCores(),
+    VectorTiles(),
     TiledContraction(),
     SplitReduction(),
     Reductions(),

@@ -11,9 +11,10 @@ import tilewright as tw
 from tilewright import te
 
 
-def layer() -> te.Tensor:
+def layer(dtype: str = "float32") -> te.Tensor:
     """Three stages: a product, its bias and an activation."""
-    A, B, bias = te.placeholder((512, 256), name="A"), te.placeholder((256, 384), name="B"), te.placeholder((384,))
+    A, B = te.placeholder((512, 256), dtype, name="A"), te.placeholder((256, 384), dtype, name="B")
+    bias = te.placeholder((384,), dtype)
     k = te.reduce_axis((0, 256), "k")
     C = te.compute((512, 384), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
     D = te.compute((512, 384), lambda i, j: C[i, j] + bias[j], name="D")
@@ -23,8 +24,7 @@ def layer() -> te.Tensor:
 def test_explain() -> None:
     assert tw.auto_schedule(layer(), "cuda -device=a100").explain() == (
         "scheduled by rules for cuda -arch=sm_80 -device=a100, NVIDIA A100-SXM4-80GB\n"
-        "  tiles in shared memory: E, C, D: 512 rows, 384 columns, K 256; no tensor core multiplies float32 so "
-        "(tile=(16, 64), thread_tile=2, block_k=16)"
+        "  tiles of vectors: E, C, D: 512 rows, 384 columns, K 256, in float32 (tiles=((32, 32), 4, 32, 1))"
     )
     assert tw.auto_schedule(layer(), "cpu").explain() == (
         "scheduled by rules for cpu\n"
@@ -62,7 +62,7 @@ def test_long_rows() -> None:
 
 def test_a_plan_is_data() -> None:
     """Each neighbour differs in one setting, and is a schedule of its own."""
-    out = layer()
+    out = layer("float64")
     plan = tw.auto_schedule(out, "cuda -device=a100").plan
     assert plan is not None
     (decision,) = plan
@@ -90,7 +90,7 @@ def test_a_plan_is_data() -> None:
 )
 def test_settings_that_there_are_not(settings: Any, message: str) -> None:
     with pytest.raises(ValueError) as caught:
-        tw.auto_schedule(layer(), "cuda -device=a100", settings=settings)
+        tw.auto_schedule(layer("float64"), "cuda -device=a100", settings=settings)
     assert str(caught.value) == message
 
 

@@ -84,7 +84,7 @@ def case_rules(outputs: Any, device: str) -> str:
 
 
 def test_a_rule_that_is_not_for_it() -> None:
-    (out,) = matmul(64, 64, 64).outputs
+    (out,) = matmul(64, 64, 64, dtype="float64").outputs
     with pytest.raises(ValueError) as caught:
         tw.auto_schedule(out, "cuda -device=A100", settings={"C": {"rule": "warpgroups"}})
     assert (

@@ -13,7 +13,7 @@ from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
 from ..workspaces import add_up
 
-__all__ = ["fetch", "multiply_tiles", "sgemm"]
+__all__ = ["fetch", "multiply_tiles", "sgemm", "tiles_for"]
 
 # Blocks that an SM runs at once.
 _OF_AN_SM = 2
@@ -130,7 +130,31 @@ def _choose(
     what: _What, block_k: int | None, lanes: int | None, split_k: int | None
 ) -> tuple[tuple[int, int], int, int, int]:
     """The tile, the lanes, the K tile and the parts of K that take the least time by a model."""
-    device = current()
+    found = _fitting(what, block_k, lanes, split_k)
+    return found[0] if found else ((128, 128), lanes or 8, block_k or 8, split_k or 1)
+
+
+Tiles = tuple[tuple[int, int], int, int, int]
+"""The rows and columns of a tile, what of each a thread has, the K tile, and the parts of K."""
+
+
+def tiles_for(M: int, N: int, K: int, batch: int | None, device: GPU) -> dict[Tiles, float]:
+    """The tiles that `sgemm` could take for a product, the fastest first, and the seconds that each takes by the model.
+
+    >>> import tilewright as tw
+    >>> gpu = tw.Target("cuda -device=H200").device
+    >>> next(iter(tiles_for(4096, 4096, 4096, None, gpu)))[0]
+    (128, 128)
+    """
+    what = _What(M, N, K, batch, False, False, None, (), "float32")
+    return {one: _estimate(what, device, *one) for one in _fitting(what, None, None, None, device)}
+
+
+def _fitting(
+    what: _What, block_k: int | None, lanes: int | None, split_k: int | None, gpu: GPU | None = None
+) -> list[Tiles]:
+    """All that can be taken, the fastest by the model first."""
+    device = gpu or current()
     options = [
         (tile, own, step, parts)
         for tile, own in _TILES
@@ -140,9 +164,7 @@ def _choose(
         for parts in ((1, 2, 4, 8, 16, 32, 64) if split_k is None else (split_k,))
         if parts in (1, split_k) or what.K >= parts * max(64, 2 * step)
     ]
-    if not options:
-        return (128, 128), lanes or 8, block_k or 8, split_k or 1
-    return min(options, key=lambda one: _estimate(what, device, *one))
+    return sorted(options, key=lambda one: _estimate(what, device, *one))
 
 
 def _fits(tile: tuple[int, int], lanes: int, block_k: int) -> bool:

@@ -1,0 +1,99 @@
+"""Matmuls of float32 as `schedules.matmuls.sgemm` has them."""
+
+from __future__ import annotations
+
+from ..schedules.matmuls.simt import fetch, multiply_tiles, tiles_for
+from ..te import Expr, indexdiv, thread_axis
+from ..te.schedule import Schedule, Stage
+from .context import Context, choice
+from .elementwise import inline
+from .facts import extent_of
+from .groups import Group
+from .plan import Decision
+from .tensor_cores import in_whole_tiles, matrices_of, problem_of, transposed
+
+__all__ = ["VectorTiles"]
+
+# The settings that are worth a tuner's time, of those that the model takes for the fastest.
+_SETTINGS = 24
+_GRID = 65535
+
+
+class VectorTiles:
+    """A block computes a tile of the results in float32, and a thread 4 x 4 or 8 x 8 of it, of vectors from shared
+    memory. With few tiles, several blocks share the loop along K of each, and a second kernel adds up what they have
+    and computes what is made of the results."""
+
+    name = "tiles of vectors"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        found, gpu = matrices_of(group), context.gpu
+        if found is None or gpu is None or {*found.operand_dtypes, found.stage.op.dtype} != {"float32"}:
+            return None
+        problem = problem_of(found)
+        if problem.batch > _GRID or -(-problem.M // 16) > _GRID:
+            return None
+        seconds = tiles_for(problem.M, problem.N, problem.K, problem.batch, gpu)
+        fitting = [tiles for tiles in seconds if tiles[3] * problem.batch <= _GRID][:_SETTINGS]
+        if not fitting:
+            return None
+        return Decision(
+            self.name,
+            group.names,
+            f"{problem.M} rows, {problem.N} columns, K {problem.K}, in float32"
+            + (f", {problem.batch} of them" if problem.batch > 1 else ""),
+            (choice("tiles", fitting[0], fitting),),
+            seconds[fitting[0]],
+        )
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        found = matrices_of(group)
+        assert found is not None
+        tile, lanes, block_k, split_k = decision["tiles"]
+        problem, of_transposed = problem_of(found), transposed(found)
+        inline(s, group)
+        root = group.root.op.output(0)
+        total, factors = in_whole_tiles(s, group, found, (*tile, block_k * split_k))
+        last, sums = root, total
+        if split_k > 1:
+            part, _ = s[total].split(s[total].op.reduce_axis[0], nparts=split_k)
+            last = s.rfactor(total, part)
+            assert not isinstance(last, tuple)
+            sums = s.cache_write(last, "local")
+            self._add_up(s[root], s[total])
+        s[sums].set_scope("local")
+        ways = (not of_transposed[0], of_transposed[1])
+        for stage, along_k in zip(factors, ways):
+            s[stage].set_scope("shared")
+            if along_k:
+                s[stage].transform_layout(_turned)
+        is_whole = problem.N % (4 if split_k == 1 else 1) == 0 and (split_k > 1 or root.dtype == "float32")
+        multiply_tiles(s, last, sums, (factors[0], factors[1]), tile, block_k, lanes, is_whole=is_whole)
+        threads = tile[0] // lanes, tile[1] // lanes
+        for stage, access in zip(factors, (found.a, found.b)):
+            _fetch(s[stage], extent_of(access.tensor.shape[-1]) % 4 == 0, threads)
+
+    def _add_up(self, root: Stage, total: Stage) -> None:
+        """A thread adds up the parts of a result."""
+        block, thread = root.split(root.fuse(*root.op.axis), factor=128)
+        root.bind(block, thread_axis("blockIdx.x"))
+        root.bind(thread, thread_axis("threadIdx.x"))
+        total.set_scope("local")
+        total.compute_at(root, thread)
+        total.unroll(total.op.reduce_axis[0])
+
+
+def _turned(*at: Expr) -> list[Expr]:
+    """The layout of an operand whose rows are along K: K by what its results are along.
+
+    Every fourth row begins four words later, so that threads that store a column of a row of memory use other banks.
+    """
+    *outer, row, k = at
+    return [*outer, k, row + indexdiv(k, 4) * 4]
+
+
+def _fetch(stage: Stage, is_whole: bool, threads: tuple[int, int]) -> None:
+    """All threads of the block copy what a step needs, four neighbours at once where rows are multiples of four."""
+    *outer, row, column = stage.op.axis
+    four = list(stage.split(column, factor=4)) if is_whole else [column]
+    fetch(stage, stage.fuse(*outer, row, four[0]), four[1:], *threads)
