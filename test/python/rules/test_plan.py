@@ -24,7 +24,7 @@ def layer(dtype: str = "float32") -> te.Tensor:
 def test_explain() -> None:
     assert tw.auto_schedule(layer(), "cuda -device=a100").explain() == (
         "scheduled by rules for cuda -arch=sm_80 -device=a100, NVIDIA A100-SXM4-80GB\n"
-        "  tiles of vectors: E, C, D: 512 rows, 384 columns, K 256, in float32 (tiles=((32, 32), 4, 32, 1))"
+        "  tiles of vectors: E, C, D: 512 rows, 384 columns, K 256, in float32 (tiles=((32, 64), 4, 32, 1))"
     )
     assert tw.auto_schedule(layer(), "cpu").explain() == (
         "scheduled by rules for cpu\n"
