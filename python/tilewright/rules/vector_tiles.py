@@ -20,9 +20,11 @@ _GRID = 65535
 
 
 class VectorTiles:
-    """A block computes a tile of the results in float32, and a thread 4 x 4 or 8 x 8 of it, of vectors from shared
-    memory. With few tiles, several blocks share the loop along K of each, and a second kernel adds up what they have
-    and computes what is made of the results."""
+    """A block computes a tile of the results, and a thread 4 x 4 or 8 x 8 of it, from vectors in shared memory.
+
+    With few tiles, several blocks share the loop along K of each. A second kernel adds up what they have, and computes
+    what is made of the results.
+    """
 
     name = "tiles of vectors"
 
