@@ -270,7 +270,7 @@ def bench_symbolic(bench: Bench) -> None:
 
 
 def bench_strided(bench: Bench) -> None:
-    """Factors and a result with rows that are longer than what they have, by the copy engine all the same."""
+    """Factors and a result with rows that are longer than what they have, by TMA all the same."""
     M, N, K, more = 4096, 4096, 4096, 64
     a, b = factor(M, K + more, "bfloat16")[:, :K], factor(N, K + more, "bfloat16")[:, :K]
     output = torch.full((M, N + more), float("nan"), device="cuda", dtype=torch.bfloat16)

@@ -1,7 +1,7 @@
 """A matrix product in the dialect tile, written by hand at the gpu stage, beside torch on one GPU.
 
 `python bench/tile_gemm.py OUT.json [SHAPES ...]`, each shape as 8192x8192x8192: what a schedule has to come out as.
-Persistent blocks in clusters, one role that copies and one that multiplies, bulk copies with multicast, products on
+Persistent blocks in clusters, one role that copies and one that multiplies, TMA copies with multicast, products on
 warpgroups, stores in bulk. Times are medians of events, inputs random, the L2 cache flushed before every run; each
 result, written over NaN, is checked against float64 in the same run, with the error of torch's own as the measure.
 `Gemm(...).text()` is the module; importing this needs neither a GPU nor torch.

@@ -6,7 +6,7 @@ include "dialects/Schedule/ScheduleBase.td"
 // How kernels use the hardware: pipelines, instructions, copies, roles and launches.
 
 def Schedule_LaunchBoundsOp : Schedule_Primitive<"launch_bounds", [Schedule_GPUOnly]> {
-  let summary = "how many blocks of the stage's kernel a multiprocessor is to hold at least";
+  let summary = "how many blocks of the stage's kernel an SM is to hold at least";
   let description = [{
     Bounds the registers of a thread: the assembler spills rather than take so many that fewer blocks fit. The stage is
     one that is computed at the root. CUDA calls it the second argument of `__launch_bounds__`, PTX `.minnctapersm`.

@@ -124,21 +124,21 @@ def Schedule_VectorizeOp : Schedule_Primitive<"vectorize", [Schedule_AxisAnnotat
 }
 
 def Schedule_UnrollOp : Schedule_Primitive<"unroll", [Schedule_AxisAnnotation]> {
-  let summary = "the iterations of a loop are written out";
+  let summary = "the iterations of a loop are unrolled";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
 
 def Schedule_ParallelOp : Schedule_Primitive<"parallel", [Schedule_AxisAnnotation]> {
-  let summary = "the iterations of a loop are shared out among the threads of a CPU";
+  let summary = "the iterations of a loop are distributed among the threads of a CPU";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
 
 def Schedule_AutoUnrollOp : Schedule_Primitive<"auto_unroll"> {
-  let summary = "a loop and those in it are written out, innermost first, up to a number of stores";
+  let summary = "a loop and those in it are unrolled, innermost first, up to a number of stores";
   let description = [{
-    A loop is written out where all in it are, its extent is constant, and it makes at most `max_step` stores.
+    A loop is unrolled where all loops in it are, its extent is constant, and it makes at most `max_step` stores.
   }];
   let arguments = (ins Schedule_AxisType:$axis, I64Attr:$max_step);
   let assemblyFormat = "$axis `max_step` $max_step attr-dict";

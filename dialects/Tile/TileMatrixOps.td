@@ -41,7 +41,7 @@ def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
 def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
   let summary = "an accumulator of zeros";
   let description = [{
-    What a loop that adds up products begins with. To products that are written out one behind the other the first, without
+    What a loop that adds up matmuls begins with. To matmuls that are unrolled one behind the other the first, without
     `into`, is as good, and costs nothing.
 
     ```mlir

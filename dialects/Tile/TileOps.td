@@ -159,7 +159,7 @@ def Tile_InitOp : Tile_RingUse<"init", [Tile_Effects]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Bulk copies
+// TMA copies
 //===----------------------------------------------------------------------===//
 
 def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]> {

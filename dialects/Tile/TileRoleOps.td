@@ -6,7 +6,7 @@ include "dialects/Tile/TileBase.td"
 // What threads do together, and which of them go different ways.
 
 def Tile_FenceAsyncOp : Tile_Op<"fence_async", [Tile_Effects]> {
-  let summary = "what this thread wrote to shared memory is there for bulk copies and tensor cores";
+  let summary = "what this thread wrote to shared memory is there for TMA copies and tensor cores";
   let description = [{
     These see memory by a way of their own. A barrier comes after it.
   }];

@@ -9,7 +9,7 @@ include "mlir/IR/EnumAttr.td"
 def Tile_Dialect : Dialect {
   let name = "tile";
   let cppNamespace = "::tilewright::tile";
-  let summary = "Asynchronous tiles: shared buffers, rings of them, bulk copies, tensor cores and the roles of warps";
+  let summary = "Asynchronous tiles: shared buffers, rings of them, TMA copies, tensor cores and the roles of warps";
   let description = [{
     What a kernel for Hopper is made of, one level above the instructions. A kernel at the gpu stage uses these ops
     beside scf and arith; they go nearly one to one to NVVM. What follows from the rest is not written down: barriers and
@@ -111,7 +111,7 @@ def Tile_RingType : Tile_Type<"Ring", "ring"> {
 }
 
 def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
-  let summary = "what the bulk copy engine knows of a tensor in global memory";
+  let summary = "what TMA knows of a tensor in global memory";
   let description = [{
     The shape is that of the box which one instruction copies, outermost dimension first. The tensor's own extents and
     strides are in the map, which the host makes (`tile.encode`) and a kernel takes as an argument of 128 bytes.

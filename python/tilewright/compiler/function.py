@@ -277,7 +277,7 @@ class Function(CallableBase, TvmModule):
         mmult: 2.1 M operations, 49.2 kB at the least, 42.7 operations a byte
         mmult_kernel0: grid 4 x 4 = 16, block 16 x 16 = 256, 0 bytes of shared memory
           40 registers, 0 bytes spilled
-          on a multiprocessor 6 blocks, 48 of 64 warps (limited by registers)
+          on an SM 6 blocks, 48 of 64 warps (limited by registers)
         """
         from ..report.make import make_report
 

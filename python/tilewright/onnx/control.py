@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["CONVERTERS"]
 
 MOST_ITERATIONS = 1024
-"""So many iterations of a Loop or a Scan are written out at most."""
+"""So many iterations of a Loop or a Scan are unrolled at most."""
 
 
 def _branch(node: Node, graph: Any) -> Scope:

@@ -74,7 +74,7 @@ class KernelReport:
             f"  {self.registers} registers, {self.spills} bytes spilled",
         ]
         if self.occupancy is not None:
-            lines.append(f"  on a multiprocessor {self.occupancy}")
+            lines.append(f"  on an SM {self.occupancy}")
         if self.instructions:
             width = max(map(len, self.instructions))
             lines.append(f"  {'instructions'.ljust(width)}    ops    PTX   SASS")

@@ -45,7 +45,7 @@ def occupancy_of(arch: str, threads: int, registers: int, shared_bytes: int) -> 
 
     warps = -(-threads // 32)
     a_warp = up(registers * 32, sm.register_unit)
-    # Each of a multiprocessor's four parts has a quarter of the registers, for whole warps.
+    # Each of an SM's four parts has a quarter of the registers, for whole warps.
     by_registers = 4 * (sm.registers_per_sm // 4 // a_warp) // warps
     a_block = up(shared_bytes + sm.reserved_shared_bytes, sm.shared_unit)
     limits = {

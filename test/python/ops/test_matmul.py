@@ -209,10 +209,10 @@ def test_what_is_tried_by_warpgroups_fits(dtype: str) -> None:
             tw.lower(s, tensors, stage="gpu", target="cuda -arch=sm_90a")
 
 
-def test_few_rows_have_a_tile_for_each_multiprocessor() -> None:
+def test_few_rows_have_a_tile_for_each_sm() -> None:
     found = [choice.options for choice in candidates(Problem(128, 12288, 4096, "bfloat16", "NT"), H200)]
     assert {"tile": (128, 96), "cluster": (1, 1)} in found and {"tile": (64, 192), "cluster": (1, 1)} in found
-    # As many equal parts of each tile's steps as there are multiprocessors for.
+    # As many equal parts of each tile's steps as there are SMs for.
     assert {"tile": (128, 256), "cluster": (1, 1), "stream_k": True, "blocks": 96} in found
 
 
@@ -311,7 +311,7 @@ def test_one_function_for_any_number_of_rows(target: str) -> None:
 
 
 def test_a_model_of_time_orders_choices() -> None:
-    """Few rows take tiles of few rows; few tiles are shared out along k; large products take large tiles."""
+    """Few rows take tiles of few rows; few tiles are split along k; large products take large tiles."""
     few = selection.choose(Problem(16, 8192, 8192, "bfloat16"), A100).options
     assert few["tile"][0] == 16
     deep = selection.choose(Problem(128, 128, 65536, "bfloat16"), A100).options
@@ -330,7 +330,7 @@ def test_what_was_measured_is_chosen() -> None:
 
 
 def test_a_near_product_has_other_tiles() -> None:
-    """More than four times as many as there are multiprocessors: some are narrower, or, where the engine cannot store
+    """More than four times as many as there are SMs: some are narrower, or, where TMA cannot store
     such rows, blocks share the steps of the last."""
     measured = dict(selection.table(H200))[Problem(4096, 4096, 4096, "bfloat16", "NT")].options
     assert measured["narrower"] == 16

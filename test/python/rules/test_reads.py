@@ -63,8 +63,8 @@ def test_long_rows_in_parts(op: str, columns: int) -> None:
     testing.assert_within(np.asarray(func(x, *rows)), exact, 2.0**-10 * np.abs(exact) + 1e-6)
 
 
-def test_few_rows_that_are_too_long_for_registers_use_all_multiprocessors() -> None:
-    """148 blocks of a row each would be two waves on 132 multiprocessors, the second of 16."""
+def test_few_rows_that_are_too_long_for_registers_use_all_SMs() -> None:
+    """148 blocks of a row each would be two waves on 132 SMs, the second of 16."""
     x, row = ops.Operand((148, 216001), "float16"), ops.Operand((216001,), "float16")
     # Softmax has its maximum and its sum in one pass.
     plans = [ops.layer_norm.schedule(x, row, row, target=CUDA)[0].plan, ops.softmax.schedule(x, target=CUDA)[0].plan]
@@ -117,7 +117,7 @@ def test_convolutions_by_steps_of_several_axes(
         testing.assert_within(np.asarray(y), exact, w[0].size * 2.0**-24 * size + rounding + 1e-6)
 
 
-def test_a_multiprocessor_has_all_warps_of_reductions_of_a_thread() -> None:
+def test_an_sm_has_all_warps_of_reductions_of_a_thread() -> None:
     """Windows of a channel: blocks of one warp each would be half of the warps that an SM may have."""
     x, w = ops.Operand((2, 176, 81, 81), "bfloat16"), ops.Operand((176, 1, 3, 3), "bfloat16")
     (kernel,) = ops.conv.function(x, w, target=CUDA, padding=1, groups=176).report().kernels

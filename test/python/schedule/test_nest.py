@@ -213,7 +213,7 @@ def test_threads_that_reduce_together():
     s, _, total = row_sums(10, 99, 32, rows_a_block=4)
     s[total].launch_bounds(2)
     assert str(s) == nest("""
-        for i.outer in range(3):  # total, blockIdx.x, at least 2 blocks a multiprocessor
+        for i.outer in range(3):  # total, blockIdx.x, at least 2 blocks per SM
           for i.inner in range(4):  # threadIdx.y
             total.total = 0.0
             for k.inner in range(32):  # threadIdx.x, combined by shuffles

@@ -82,7 +82,7 @@ def test_each_reducer_with_its_identity(reducer, name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("target", ["sim", "cpu"])
 def test_column_sums(target: str) -> None:
-    """Blocks of 32 columns, the rows of each shared out among 8 rows of threads, as the reader of 125 rows needs them."""
+    """Blocks of 32 columns, the rows of each distributed among 8 rows of threads, as the reader of 125 rows needs them."""
     m, n = 125, 70
     A = te.placeholder((m, n), name="A")
     k = te.reduce_axis((0, m), "k")

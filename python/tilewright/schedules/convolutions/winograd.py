@@ -143,7 +143,7 @@ def _per_thread(
 
 
 def _choose(index: Expr, *values: Expr) -> Expr:
-    """The value at `index`, which is a number once the loops are written out."""
+    """The value at `index`, which is a number once the loops are unrolled."""
     chosen = values[-1]
     for i in reversed(range(len(values) - 1)):
         chosen = select(index == i, values[i], chosen)

@@ -31,7 +31,7 @@ _MARKS = {
     "software_pipeline": "pipelined",
     "specialize": "its buffers filled by warps of their own",
     "cluster": "its blocks neighbours in clusters",
-    "parallel": "shared out among the threads of a CPU",
+    "parallel": "distributed among the threads of a CPU",
     "loop_partition": "the iterations that need no predicates apart from the others",
     "auto_unroll": "the loops from here on unrolled where they are short",
     "rolling_update": "reduced in one loop with the reduction that it reads",

@@ -237,7 +237,7 @@ class MemoryPrimitives(StageHandles):
               B[t0] = A[t0] + 1.0
         >>> s[B].launch_bounds(2)
         >>> print(s)
-        for i.outer in range(4):  # B, blockIdx.x, at least 2 blocks a multiprocessor
+        for i.outer in range(4):  # B, blockIdx.x, at least 2 blocks per SM
           for i.inner in range(16):  # threadIdx.x
             t0 = i.outer*16 + i.inner
             if t0 < 60:

@@ -215,7 +215,7 @@ class _Nest:
             yield f"{how['blocks']} blocks go through the tiles {order}{shares}"
         if "schedule.min_blocks" in op.attributes:
             number = ir.IntegerAttr(op.attributes["schedule.min_blocks"]).value
-            yield f"at least {number} {'block' if number == 1 else 'blocks'} a multiprocessor"
+            yield f"at least {number} {'block' if number == 1 else 'blocks'} per SM"
 
     def _buffer(self, op: ir.Operation) -> str:
         kind = ir.MemRefType(op.results[0].type)
