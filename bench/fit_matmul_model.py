@@ -1,20 +1,25 @@
 """Fits the numbers of the matmul cost model to what candidates took on a GPU, and writes them where the model has them.
 
-`python bench/fit_matmul_model.py CANDIDATES.json ... [--held-out FILE.json ...] [--seconds 60] [--write]`
+`python bench/fit_matmul_model.py CANDIDATES.json ... [--held-out FILE.json ...] [--seconds 60] [--folds 5] [--write]`
 
-The files are what `bench/matmul_candidates.py` writes; each names its device. First a least-squares fit of the
+The files are what `bench/matmul_candidates.py` writes, or `bench/random_shapes.py`: of these the matmuls with the one
+candidate that was chosen. Each names its device. First a least-squares fit of the
 logarithms of the times, in which near-best candidates weigh more; then a random search for less regret. The regret of a
 problem is the time of the candidate that the model takes for the fastest, over the time of the fastest. It is printed
-for the numbers as they are, for fits to four fifths of the problems on the other fifth, for the fit to all, and of both
-on the files that are held out. With `--write`, the numbers go to `schedules/matmuls/cost_model.json`. Needs SciPy.
+for the numbers as they are, for fits to all `--folds` of the problems but one on that one, and for the fit to all. The
+first and the last are also tried on the files that are held out. With `--write`, the numbers go to
+`schedules/matmuls/cost_model.json`. Needs SciPy.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import math
+import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +35,6 @@ SCHEDULES = ("matmul_wgmma", "matmul_mma")
 SHARES = ("of_mma", "of_wgmma", "of_memory", "of_cache", "turning", "padding")
 # By which factor a number may change in one fit.
 FARTHEST = math.log(20)
-FOLDS = 5
 
 
 class Measured:
@@ -45,7 +49,7 @@ class Measured:
         for path in paths:
             run = json.loads(path.read_text())
             device = find(run["device"])
-            for entry in run["problems"]:
+            for entry in run["problems"] if "problems" in run else _chosen(run["cases"]):
                 problem = Problem(*(entry[name] for name in ("M", "N", "K", "dtype", "layout")))
                 # One that several files have is one problem, lest it be in both parts of a validation.
                 number = self.problems.setdefault((problem, device.name), len(self.problems))
@@ -60,6 +64,7 @@ class Measured:
         self.times, self.of = np.array(times), np.array(of, int)
         self.best = np.full(len(self.problems), np.inf)
         np.minimum.at(self.best, self.of, self.times)
+        self.is_one_of_several = (np.bincount(self.of) > 1)[self.of] if of else np.zeros(0, bool)
         self.columns = {
             schedule: {name: np.array([row[name] for row in found], float) for name in found[0]}
             for schedule, found in rows.items()
@@ -75,12 +80,38 @@ class Measured:
         return found
 
     def regrets(self, estimates: Any, some: Any) -> Any:
-        """Of each problem, the logarithm of the regret."""
+        """Of each problem that has several candidates, the logarithm of the regret."""
+        some = some & self.is_one_of_several
         least = np.full(len(self.problems), np.inf)
         np.minimum.at(least, self.of[some], estimates[some])
         chosen = some & (estimates <= least[self.of])
         numbers, first = np.unique(self.of[chosen], return_index=True)
         return np.log(self.times[chosen][first] / self.best[numbers])
+
+
+def _chosen(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What `random_shapes.py` says of matmuls by `matmul_mma` and `matmul_wgmma`, as `matmul_candidates.py` says it."""
+    for case in cases:
+        plan, _, options = case.get("plan", "").partition(" ")
+        if plan not in SCHEDULES or "ms" not in case:
+            continue
+        a, b = ([int(one) for one in shape] for shape in re.findall(r"(\d+)x(\d+)", case["case"]))
+        turned = ["T" if f"{name}=True" in case["case"] else "N" for name in ("transpose_a", "transpose_b")]
+        M, K = reversed(a) if turned[0] == "T" else a
+        candidate = {
+            "schedule": plan,
+            "options": ast.literal_eval(options),
+            "us": 1e3 * case["ms"],
+            "right": case["right"],
+        }
+        yield {
+            "M": M,
+            "N": b[0] if turned[1] == "T" else b[1],
+            "K": K,
+            "dtype": "tf32" if "tf32" in case["case"] else case["case"].split()[1],
+            "layout": "".join(turned),
+            "candidates": [candidate],
+        }
 
 
 class Fit:
@@ -134,6 +165,7 @@ def main() -> None:
     parser.add_argument("candidates", type=Path, nargs="+")
     parser.add_argument("--held-out", type=Path, nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=60, help="of the random search (default: 60)")
+    parser.add_argument("--folds", type=int, default=5, help="parts of a cross-validation; 0 for none (default: 5)")
     parser.add_argument("--write", action="store_true", help=f"the numbers to {cost_model.NUMBERS.name}")
     given = parser.parse_args()
     data, unseen = Measured(given.candidates), Measured(given.held_out)
@@ -149,11 +181,12 @@ def main() -> None:
 
     tell("as it is", dict(cost_model.numbers()))
     others = []
-    for fold in range(FOLDS):
-        apart = data.of % FOLDS == fold
-        found = fit.to(data, ~apart, given.seconds / FOLDS)
+    for fold in range(given.folds):
+        apart = data.of % given.folds == fold
+        found = fit.to(data, ~apart, given.seconds / given.folds)
         others.append(data.regrets(data.estimates(found), apart))
-    print(f"fitted to {FOLDS - 1} of {FOLDS} parts, on the other: {statistics_of(np.concatenate(others))}")
+    if others:
+        print(f"fitted to all of {given.folds} parts but one, on that: {statistics_of(np.concatenate(others))}")
     found = fit.to(data, np.ones(len(data.times), bool), given.seconds)
     tell("fitted", found)
     if given.write:

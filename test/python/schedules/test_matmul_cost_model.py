@@ -70,7 +70,7 @@ def test_clusters_of_four() -> None:
     """Of blocks that a GPU has room for beside each other, and of tiles of which each block copies whole groups of rows."""
     problem = Problem(7057, 2640, 2824, "bfloat16", "NN")
     found = [choice.options for choice in candidates(problem, H100) if max(choice.options.get("cluster", (1,))) == 4]
-    assert {"tile": (128, 256), "cluster": (4, 1), "blocks": 128} in found
+    assert {"tile": (128, 256), "cluster": (4, 1), "blocks": 120} in found
     s, tensors = schedules.matmul_wgmma(1024, 512, 128, "bfloat16", **found[0])
     func = tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul")
     assert "multicast::cluster" in func.ptx

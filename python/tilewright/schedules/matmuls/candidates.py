@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from ...devices import GPU, current
-from .problem import Choice, Problem, columns_across, one_more_tile
+from .problem import Choice, Problem, blocks_at_once, columns_across, one_more_tile
 
 __all__ = ["candidates", "equal_shares", "narrower_by", "refinements"]
 
@@ -46,7 +46,6 @@ _TURNS = ((128, 128), (64, 256), (64, 128))
 _FEW_ROWS = 256
 # How many loads a thread has under way at most, where it copies single elements through registers.
 _MOST_LOADS = 100
-# So many blocks of a cluster are in as many parts of a GPU with SMs that are left over.
 _FOUR = 4
 # By how many columns some may be narrower than others, and of how many columns at least.
 _NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
@@ -119,9 +118,8 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
             clusters.append((2, 1))
         if rows % 2 and ceil(problem.N / tile[1]) % 2 == 0:
             clusters.append((1, 2))
-        # Four in a row ask for a quarter of B, or of A, each for whole groups of eight rows. Some parts of a GPU have
-        # SMs that such clusters leave over.
-        most = device.sms // (2 * _FOUR) * 2 * _FOUR
+        # Four in a row ask for a quarter of B, or of A, each for whole groups of eight rows.
+        most = blocks_at_once(device, _FOUR)
         for place, cluster in enumerate(((_FOUR, 1), (1, _FOUR))):
             many = (rows, ceil(problem.N / tile[1]))[place]
             if many % _FOUR == 0 and tile[0] * tile[1] >= 128 * 128 and tile[1 - place] % (8 * _FOUR) == 0:

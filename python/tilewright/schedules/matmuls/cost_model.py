@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...devices import GPU, current
-from .problem import Choice, Problem, columns_across, one_more_tile
+from .problem import Choice, Problem, blocks_at_once, columns_across, one_more_tile
 
 __all__ = ["NUMBERS", "counted", "estimate", "estimates", "numbers", "seconds"]
 
@@ -113,6 +113,8 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
     else:
         at_work, shared = min(tiles, at_most), 0
         waves = longest = ceil(tiles / at_most)
+        if ceil(tiles / waves) > blocks_at_once(device, down * along):
+            waves = longest = 2 * waves  # blocks that have no room wait until others have done all their tiles
         if less := options.get("narrower"):
             # What has the most takes a tile in each turn, and wide ones as long as there are some.
             across, over = one_more_tile(problem, options)
@@ -136,7 +138,7 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
         "waves": waves,
         "longest": longest,
         "received": (rows + columns) * _SPAN,
-        **_asked(problem, (rows, columns), block_k, pads, problem.is_turned, (along, down), _SPAN),
+        **_asked(problem, device, (rows, columns), block_k, pads, problem.is_turned, (along, down), _SPAN),
         "stored": rows * columns * made,
         "clustered": down * along > 1,
         "streamed": stream_k,
@@ -153,6 +155,7 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
 
 def _asked(
     problem: Problem,
+    device: GPU,
     tile: tuple[int, int],
     block_k: int,
     pads: tuple[bool, bool],
@@ -161,9 +164,10 @@ def _asked(
     widest: int | None = None,
 ) -> dict[str, float]:
     """What a step asks of the second cache: pieces of rows, of at most `widest` bytes, their bytes, the lines that they
-    touch and the sectors that they touch besides. Blocks of a cluster share a factor."""
+    touch and the sectors that they touch besides; how often one line is asked for at once, and how many pieces are
+    shorter. Blocks of a cluster share a factor."""
     item, extents = problem.item_bytes, (problem.M, problem.N)
-    found: dict[str, float] = dict.fromkeys(("rows", "bytes", "lines", "sectors"), 0.0)
+    found: dict[str, float] = dict.fromkeys(("rows", "bytes", "lines", "sectors", "hot", "short"), 0.0)
     lies_across = problem.layout[0] == "T", problem.layout[1] == "N"
     for place, (size, sharing) in enumerate(zip(tile, shared_by, strict=True)):
         # An operand that is copied first lies in whole tiles, and along k if it is turned.
@@ -174,6 +178,10 @@ def _asked(
         pieces = rows * max(1, length * item / span) / sharing
         row = (tile[place] * item if is_across else _SPAN) if is_copied else problem.row_lengths[place] * item
         apart = gcd(row, _LINE)
+        # Blocks beside each other read the same rows of A, those above each other the same of B.
+        readers = min(device.sms, ceil(extents[1 - place] / tile[1 - place])) / sharing
+        found["hot"] = max(found["hot"], readers * max(1.0, _LINE / row))
+        found["short"] += pieces * (span < _LINE)
         found["rows"] += pieces
         found["bytes"] += rows * length * item / sharing
         found["lines"] += pieces * (1 + max(0, min(span, length * item) - apart) / _LINE)
@@ -187,9 +195,11 @@ def _by_warpgroups(f: Counts, of: Mapping[str, float]) -> Any:
     products = f["step"] / of["of_wgmma"] * np.maximum(1.0, 0.5 + of["narrow"] / f["n"])
     products = products * (1 + of["promoting"] * f["promotes"]) * (1 + of["alone"] * f["is_one"])
     copying = f["received"] / of["receiving"]
-    asking = of["row"] * f["rows"] + of["line"] * f["lines"] + of["sector"] * f["sectors"]
+    asking = of["row"] * f["rows"] + of["line"] * f["lines"] + of["sector"] * f["sectors"] + of["short"] * f["short"]
     caching = f["at_work"] * (f["bytes"] + _SECTOR * f["sectors"]) / cache_rate
-    step = _at_once(of["wg_overlap"], products, copying, asking, caching) * (1 + of["clustering"] * f["clustered"])
+    step = _at_once(of["wg_overlap"], products, copying, asking, caching, of["hot"] * f["hot"]) * (
+        1 + of["clustering"] * f["clustered"]
+    )
     storing = of["storing"] + f["stored"] / of["stored_a_second"]
     multiplying = f["longest"] * f["steps"] * step + f["waves"] * storing
     multiplying = multiplying + f["streamed"] * of["sharing"] + f["exchanged"] / of["exchanging"]
@@ -241,11 +251,12 @@ def _of_warps(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]
         "staged": stage_bytes,
         "under_way": min(blocks, device.sms * at_once) * (stages - 1) * stage_bytes,
         "of_one": of_one,
-        "pieces": pieces - stage_bytes / _ALIGNED,
+        "pieces": 0.0 if by_registers else pieces - stage_bytes / _ALIGNED,
+        "loads": pieces if by_registers else 0.0,
         "by_registers": by_registers,
         # What a thread has on its way, of which few are cheap.
         "held": max(0.0, pieces / threads - _FEW) if by_registers else 0.0,
-        **_asked(problem, (rows, columns), block_k, (pads[0], pads[1]), (False, False)),
+        **_asked(problem, device, (rows, columns), block_k, (pads[0], pads[1]), (False, False)),
         "parts": (split_k + 1) * problem.batch * problem.M * problem.N * 4 if split_k > 1 else 0,
         "is_split": split_k > 1,
         "copied_back": 0,
@@ -260,7 +271,7 @@ def _by_warps(f: Counts, of: Mapping[str, float]) -> Any:
     # Few warps wait, and those of one block all at once.
     rate = of["of_mma"] * np.minimum(1.0, f["threads"] / 256) ** of["warps_alike"]
     rate = rate * (1 - of["waiting_alone"] * (f["at_once"] == 1)) / (1 + of["float8"] * f["promotes"])
-    step = f["step"] / rate + of["mma_step"] + f["at_once"] * f["pieces"] * of["piece"]
+    step = f["step"] / rate + of["mma_step"] + f["at_once"] * (f["pieces"] * of["piece"] + f["loads"] * of["load"])
     step = step * (1 + of["by_registers"] * f["by_registers"]) + of["held"] * f["at_once"] * f["threads"] * f["held"]
     multiplying = f["turns"] * f["steps"] * step
     caching = f["blocks"] * f["steps"] * (f["bytes"] + _SECTOR * f["sectors"]) / cache_rate

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from math import ceil, log2
 from typing import Any
 
+from ...devices import GPU
 from ...dtypes import item_bytes
 
-__all__ = ["Choice", "Problem", "columns_across", "one_more_tile"]
+__all__ = ["Choice", "Problem", "blocks_at_once", "columns_across", "one_more_tile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,16 @@ class Choice:
 
     def __hash__(self) -> int:
         return hash((self.schedule, *sorted(self.options)))
+
+
+# Parts of a GPU have SMs that clusters of four leave over: of 132 SMs an H100 ran 30 such clusters at once, and not 31.
+_OF_SMS = 10 / 11
+
+
+def blocks_at_once(device: GPU, cluster: int) -> int:
+    """How many blocks in clusters of so many run at once, one on an SM."""
+    sms = device.sms if cluster <= 2 else int(device.sms * _OF_SMS)
+    return sms // cluster * cluster
 
 
 def columns_across(problem: Problem, options: Mapping[str, Any]) -> tuple[int, int]:
