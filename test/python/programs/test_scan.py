@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tilewright as tw
 from programs.checks import TARGETS, Scheduled, check
 from tilewright import te, testing
 from tilewright.te import Schedule, Tensor
@@ -70,3 +71,53 @@ def test_recurrence_of_the_second_order(target: str) -> None:
         return [(2 * y, 2 * 4 * len(x) * U * magnitude)]
 
     check(lambda: smoothed(21, 75), target, expected)
+
+
+READS = {
+    "itself": lambda i: i,
+    "in its block": lambda i: te.floordiv(i, THREADS) * THREADS + te.floormod(i * 5 + 3, THREADS),
+    "its neighbour": lambda i: te.max(i - 1, 0),
+    "its opposite": lambda i: 95 - i,
+}
+
+
+@pytest.mark.parametrize("reads", READS)
+@pytest.mark.parametrize("is_block_outside", [False, True])
+@pytest.mark.parametrize("block", ["blockIdx.x", "blockIdx.y", "vthread"])
+def test_blocks_that_share_a_scan(reads: str, is_block_outside: bool, block: str) -> None:
+    """No block waits for another: a step that reads what another block computed is refused, with what to do."""
+    rows, columns, place = 5, 96, READS[reads]
+    X, state = te.placeholder((rows, columns), name="X"), te.placeholder((rows, columns), name="state")
+    init = te.compute((1, columns), lambda _, j: X[0, j], name="init")
+    update = te.compute((rows, columns), lambda t, j: state[t - 1, place(j)] + X[t, j], name="update")
+    total = te.scan(init, update, state, inputs=[X], name="total")
+    s = te.create_schedule(total.op)
+    for stage in (init, update):
+        outer, thread = s[stage].split(stage.op.axis[1], factor=THREADS)
+        s[stage].bind(outer, te.thread_axis(block))
+        s[stage].bind(thread, te.thread_axis("threadIdx.x"))
+        if stage is update and is_block_outside:
+            s[stage].reorder(outer, stage.op.axis[0], thread)
+    # Virtual threads inside of the steps are one after the other in each of them.
+    if reads in ("itself", "in its block") or (block == "vthread" and not is_block_outside):
+        x = np.random.default_rng(7).integers(-4, 5, (rows, columns)).astype("float32")
+        want, at = x.copy(), np.arange(columns)
+        chosen = {
+            "itself": at,
+            "in its block": at // THREADS * THREADS + (at * 5 + 3) % THREADS,
+            "its neighbour": np.maximum(at - 1, 0),
+            "its opposite": 95 - at,
+        }[reads]
+        for t in range(1, rows):
+            want[t] = want[t - 1][chosen] + x[t]
+        out = np.full((rows, columns), np.nan, "float32")
+        tw.build(s, [X, total], "sim")(x, out)
+        np.testing.assert_array_equal(out, want)
+        return
+    kind = "loop around its steps" if block == "vthread" else f"axis on {block}"
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, [X, total], "sim")
+    assert f"scan 'total': expected no {kind} along which a step reads what others computed" in str(caught.value)
+    assert "bind such an axis to threads there, and blocks to an axis along which each step reads its own" in str(
+        caught.value
+    )
