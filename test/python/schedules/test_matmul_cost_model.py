@@ -76,6 +76,19 @@ def test_clusters_of_four() -> None:
     assert "multicast::cluster" in func.ptx
 
 
+def test_some_rows_are_parts_of_few() -> None:
+    """261 rows are three tiles of 96 columns of the instruction, not five of 64 rows; two blocks share what they read."""
+    found = [choice.options for choice in candidates(Problem(261, 2560, 4912, "bfloat16"), H100)]
+    wanted: dict[str, Any] = {"tile": (96, 128), "cluster": (1, 2), "swap_ab": True, "split_k": 2}
+    assert wanted in found
+    s, tensors = schedules.matmul_wgmma(184, 512, 256, "float16", **wanted)
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype("float16") for shape in ((184, 256), (256, 512)))
+    c = np.zeros((184, 512), "float32")
+    tw.build(s, tensors, target="sim", name="matmul")(a, b, c)
+    assert np.abs(c - a.astype("float64") @ b.astype("float64")).max() < 1e-4
+
+
 @pytest.mark.parametrize("layout", ["NN", "NT"])
 def test_tiles_of_all_rows(layout: str) -> None:
     """Few rows that are no power of two are one tile, for which the smaller operand is copied."""

@@ -144,15 +144,20 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
                     yield Choice("matmul_wgmma", {"tile": tile, "cluster": (2, 1), "split_k": split_k})
                 elif ceil(problem.N / tile[1]) % 2 == 0:
                     yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 2), "split_k": split_k})
-    if problem.M <= min(_FEW_ROWS, _widest(problem)):
-        # Few rows are columns of the instruction, of which it may have few.
+    # Few rows, or a few parts of some more, are columns of the instruction, of which it may have few.
+    for parts in (1, 2, 3):
+        rows = 16 * ceil(problem.M / parts / 16)
+        if rows > min(_FEW_ROWS, _widest(problem)) or parts > 1 and rows * parts >= 64 * ceil(problem.M / 64):
+            continue
         for columns in (64, 128):
-            tile = 16 * ceil(problem.M / 16), columns
-            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True})
+            tile = rows, columns
             tiles, steps = problem.tiles(tile), ceil(problem.K * problem.item_bytes / 128)
-            for split_k in _SPLITS[1:] if problem.batch == 1 else ():
-                if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
-                    yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True, "split_k": split_k})
+            for cluster in ((1, 1), (1, 2)) if ceil(problem.N / columns) % 2 == 0 and rows % 32 == 0 else ((1, 1),):
+                swapped = {"tile": tile, "cluster": cluster, "swap_ab": True}
+                yield Choice("matmul_wgmma", swapped)
+                for split_k in _SPLITS[1:] if problem.batch == 1 else ():
+                    if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
+                        yield Choice("matmul_wgmma", swapped | {"split_k": split_k})
 
 
 def _widest(problem: Problem) -> int:
