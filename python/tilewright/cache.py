@@ -299,7 +299,7 @@ class Cache:
 
 
 def _is_on(name: str, otherwise: str) -> bool:
-    switch = os.environ.get(name, otherwise)
+    switch = os.environ.get(name) or otherwise  # a variable that is set to nothing is not set
     if switch not in ("on", "off"):
         raise ValueError(f"expected {name} to be on or off, got {switch!r}")
     return switch == "on"

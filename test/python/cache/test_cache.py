@@ -182,6 +182,8 @@ def test_wrong_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWRIGHT_CACHE", "maybe")
     with pytest.raises(ValueError, match="^expected TILEWRIGHT_CACHE to be on or off, got 'maybe'$"):
         tw.cache.default()
+    monkeypatch.setenv("TILEWRIGHT_CACHE", "")  # as if it were not set
+    assert tw.cache.default() is not None
     monkeypatch.setenv("TILEWRIGHT_CACHE", "on")
     for size in ("much", "1.5G", "-1", "K", "1KB"):
         monkeypatch.setenv("TILEWRIGHT_CACHE_SIZE", size)
