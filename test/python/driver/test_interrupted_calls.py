@@ -113,3 +113,37 @@ def test_an_interrupt_ends_the_call(name: str) -> None:
     # Three moments; busy machines may be late once.
     found = [seconds(after) for after in (0.2, 0.9, 2.5)]
     assert sorted(found)[1] < 0.1, found
+
+
+PROGRAM = """
+from tilewright import te
+A, B = (te.placeholder((128, 128), name=name) for name in "AB")
+k = te.reduce_axis((0, 128), name="k")
+C = te.compute((128, 128), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+outputs = [C]
+"""
+
+
+def test_a_command_ends_by_the_signal_itself(tmp_path: Path) -> None:
+    """As shells expect it; the interpreter would free all modules before, which takes longer than a tenth of a second."""
+    file, database = tmp_path / "program.py", tmp_path / "tuning.db"
+    file.write_text(PROGRAM)
+    command = [sys.executable, "-m", "tilewright", "tune", str(file), "--target=cpu", "--trials=1000"]
+
+    def seconds() -> float:
+        database.unlink(missing_ok=True)
+        process = subprocess.Popen(
+            [*command, f"--database={database}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )  # fmt: skip
+        while not database.exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        time.sleep(1)
+        sent = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=60)
+        assert (process.returncode, *output) == (-signal.SIGINT, "", "")
+        return time.monotonic() - sent
+
+    assert min(seconds() for _ in range(3)) < 0.1
