@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Checks style: `python tools/check-style.py [CHECK ...]`; the exit status is 1 where something is found.
 
-ruff, pyright and clang-format are those of `pip install '.[lint]'`. The checks, all unless some are named:
+ruff, pyright, clang-format and clang-tidy are those of `pip install '.[lint]'`. The checks, all unless some are named:
 """
 
 from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,6 +76,17 @@ def clang_format() -> list[str]:
     """C++: the format of .clang-format."""
     files = [file for file in tracked("*.cpp", "*.h") if not file.startswith("test/")]
     return run("clang-format", "--dry-run", "--Werror", *files)
+
+
+def clang_tidy() -> list[str]:
+    """C++ of the run time: the checks of .clang-tidy, which find mistakes. It needs no headers but the system's."""
+    files, count = tracked("runtime/*.cpp"), os.cpu_count() or 1
+    with ThreadPool(count) as pool:
+        found = pool.map(
+            lambda some: run("clang-tidy", "--quiet", "--warnings-as-errors=*", *some, "--", "-std=gnu++17", "-I."),
+            [files[start::count] for start in range(count)],
+        )
+    return [line for lines in found for line in lines]
 
 
 def long_lines(name: str, text: str) -> Iterator[str]:
@@ -157,6 +170,7 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
     "docs": docs,
     "sentences": sentences,
     "clang-format": clang_format,
+    "clang-tidy": clang_tidy,
     "generated": generated,
     "pyright": pyright,
 }
