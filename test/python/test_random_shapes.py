@@ -109,6 +109,24 @@ def test_tf32_is_judged_by_its_own_rounding(bench: dict[str, ModuleType]) -> Non
         assert [bench["random_peers"].checked(case, [a, b], one, a @ b)["right"] for one in results] == right
 
 
+def test_sums_in_float32_are_judged_by_their_rounding(bench: dict[str, ModuleType]) -> None:
+    """A sum of one product after the other is right beside a more exact one; one of operands in tf32 is not."""
+    cases = bench["random_cases"]
+    arrays = cases.Array((1, 2200), "float32"), cases.Array((2200, 20000), "float32")
+    case = cases.Case("f32 matmul", "matmul", arrays, (("transpose_a", False), ("transpose_b", False)))
+    torch.manual_seed(0)
+    a, b = (torch.randn(one.shape) for one in arrays)
+    exact = (a.double() @ b.double()).float()
+    in_turn = torch.zeros(1, 20000)
+    for k in range(2200):
+        in_turn += a[:, k] * b[k]
+    short = [(one.view(torch.int32) & ~0x1FFF).view(torch.float32) for one in (a, b)]
+    checked = bench["random_peers"].checked
+    results = [checked(case, [a, b], one, exact) for one in (exact, in_turn, short[0] @ short[1])]
+    assert [one["right"] for one in results] == [True, True, False]
+    assert results[1]["error"] > 4 * results[1]["torch_error"] + 1e-6 * results[1]["largest"]
+
+
 def test_file(bench: dict[str, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.json"
     case = bench["random_cases"].draw(1, "rows", 1)[0]
