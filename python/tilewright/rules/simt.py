@@ -110,7 +110,7 @@ class TiledContraction:
         longest = max(
             (place for place in range(len(reduced)) if place not in windows), key=lambda place: extents[place]
         )
-        of_step = self._of_step(decision["block_k"], extents[longest], prod(extents[place] for place in windows))
+        of_step = self._of_step(decision, extents[longest], prod(extents[place] for place in windows))
         ko, ki = own.split(reduced[longest], factor=of_step)
         outer = [axis for place, axis in enumerate(reduced) if place != longest and place not in windows]
         inner = [ki, *(reduced[place] for place in windows)]
@@ -153,9 +153,11 @@ class TiledContraction:
         size = prod(extents_of([found.k[place] for place in places]))
         return places if places and len(places) < len(found.k) and size <= _WINDOW else []
 
-    def _of_step(self, block_k: int, extent: int, window: int) -> int:
-        """How many of the longest axis a step has."""
-        wanted = block_k if window == 1 else max(1, 2 * block_k // window)
+    def _of_step(self, decision: Decision, extent: int, window: int) -> int:
+        """How many of the longest axis a step has. Large tiles of a thread are unrolled less often."""
+        block_k = decision["block_k"]
+        unrolled = block_k if decision["thread_tile"] == 8 else 2 * block_k
+        wanted = block_k if window == 1 else max(1, unrolled // window)
         return min(power_of_two(wanted), power_of_two(2 * extent - 1))
 
     def _of_block(self, axes: Sequence[IterVar], tile: int) -> list[int]:
