@@ -29,6 +29,7 @@ __all__ = ["conv2d_wgmma"]
 _DTYPES = ("float16", "bfloat16")
 _MADE = ("float16", "bfloat16", "float32")
 _ALIGNED = 16  # what strides of tensors are multiples of for TMA
+_WORTH = 0.8  # what K tiles of half the bytes have at most of the elements of whole ones, to be taken
 _NARROW = 24  # the most channels of which a row of the kernel is a step
 
 
@@ -110,8 +111,10 @@ def conv2d_wgmma(
         lanes = next(width for width in widths if width >= channels and width * stride % granule == 0)
     length = kernel * lanes if is_narrow else -(-channels // granule) * granule
     span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1])
+    if span == SPANS[-1] and _padded(length, span // 2) <= _WORTH * _padded(length, span):
+        span //= 2
     block_k = span // BYTES
-    length = -(-length // block_k) * block_k
+    length = _padded(length, span)
     if tile is None:
         tile, split_k, share_rows = choose(
             Problem(batch, out, filters, kernel, dilation, length // block_k, block_k, stride, is_narrow),
@@ -323,11 +326,15 @@ def conv2d_wgmma(
 def _saves_by_rows(channels: int, kernel: int) -> bool:
     """Whether steps of whole rows of the kernel are fewer elements than steps of the channels of each place."""
 
-    def padded(length: int) -> int:
-        span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1]) // BYTES
-        return -(-length // span) * span
+    def whole(length: int) -> int:
+        return _padded(length, next((one for one in SPANS if one >= length * BYTES), SPANS[-1]))
 
-    return channels % (_ALIGNED // BYTES) == 0 and padded(kernel * channels) < kernel * padded(channels)
+    return channels % (_ALIGNED // BYTES) == 0 and whole(kernel * channels) < kernel * whole(channels)
+
+
+def _padded(length: int, span: int) -> int:
+    """The elements of whole K tiles of so many bytes."""
+    return -(-length * BYTES // span) * span // BYTES
 
 
 def _write_pixels(stage: Stage, lanes: int) -> None:
