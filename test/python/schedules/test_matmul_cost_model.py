@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import ops, schedules
+from tilewright import ops, schedules, te
 from tilewright.devices import find
 from tilewright.schedules.matmuls import cost_model, selection
 from tilewright.schedules.matmuls.candidates import candidates
@@ -110,6 +110,15 @@ def test_tiles_of_all_rows(layout: str) -> None:
     tw.build(s, tensors, target="sim", name="matmul")(a, b, c)
     exact = a.astype("float64") @ (b.T if layout[1] == "T" else b).astype("float64")
     assert np.abs(c - exact).max() <= 1e-5 * np.abs(exact).max()
+
+
+def test_any_number_of_rows_has_no_clusters_of_four(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = Choice("matmul_wgmma", {"tile": (128, 256), "cluster": (4, 1), "blocks": 120})
+    monkeypatch.setattr(selection, "choose", lambda *_: chosen)
+    extents: dict[str, Any] = {"M": 7057, "N": 2640, "K": 2824, "batch": 1}
+    assert selection.choose_for_any(extents, "bfloat16", "NN", H100) == chosen
+    found = selection.choose_for_any(extents | {"M": te.var("rows", max=7057)}, "bfloat16", "NN", H100)
+    assert found == Choice("matmul_wgmma", {"tile": (128, 256), "cluster": (2, 1)})
 
 
 def test_few_threads_of_eight_lanes() -> None:

@@ -61,7 +61,12 @@ def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, devic
     needs_numbers = {"stream_k", "narrower", "raster"} | (
         set() if isinstance(extents["K"], int) else {"split_k", "consumers"}
     )
-    return Choice(choice.schedule, {name: value for name, value in choice.options.items() if name not in needs_numbers})
+    options = {name: value for name, value in choice.options.items() if name not in needs_numbers}
+    if max(options.get("cluster", (1, 1))) > 2:
+        # Of few rows most of a larger cluster would have nothing to do.
+        options |= {"cluster": (2, 1) if options["cluster"][0] > 1 else (1, 2)}
+        options.pop("blocks", None)
+    return Choice(choice.schedule, options)
 
 
 def _greatest(extent: Extent, name: str) -> int:
