@@ -37,9 +37,11 @@ class StageHandles:
 
     __slots__ = ("_threads", "attached_to", "axis_handles", "key", "made_handle", "op", "schedule", "scope")
 
+    schedule: Schedule
     key: Operation
     op: Operation
     scope: str
+    made_handle: ir.Value | None
 
     def __init__(
         self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global"
