@@ -34,7 +34,7 @@ class Trials:
         import numpy
 
         self.description = description
-        self.random = numpy.random.default_rng(0)
+        self.random: numpy.random.Generator = numpy.random.default_rng(0)
 
     def kinds(self) -> list[str]:
         dtypes = {one.dtype for one in self.description.inputs}
