@@ -94,6 +94,14 @@ def tensors_of(case: Case) -> list[Any]:
     return found
 
 
+def _set_precision() -> None:
+    """The same for all that compiles and measures: torch's caches go by it."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
+
+
 def compiled(case: Case) -> Any:
     """What torch.compile makes of a problem."""
     import torch
@@ -101,6 +109,7 @@ def compiled(case: Case) -> Any:
     from kernelbench.words import OfTorch
 
     torch._dynamo.reset()
+    _set_precision()
     words = OfTorch()
     return torch.compile(lambda *tensors: case.problem[2](words, *tensors), dynamic=False)
 
@@ -131,7 +140,7 @@ def measure(bench: Any, case: Case, target: str, repeat: int) -> dict[str, Any]:
 
     from kernelbench.words import OfTorch
 
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    _set_precision()
     func, _ = build(case, target)
     words, tensors = OfTorch(), tensors_of(case)
     with torch.no_grad():
