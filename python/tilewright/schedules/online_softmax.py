@@ -199,7 +199,7 @@ def attention_of(
                 first = end + (offset - queries)
             value = written.score(raw(*at), at) if written is not None else score(
                 raw(*at), query_, key_, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
-                offset=first, softcap=softcap, slope=None if slopes is None else slopes(head[-1]),
+                offset=first, softcap=softcap, slope=None if slopes is None else slopes(head[-1]), in_registers=True,
             )  # fmt: skip
             return select(key_ < end, value, const(float("-inf"), "float32")) if has_end else value
 

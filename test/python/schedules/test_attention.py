@@ -265,6 +265,16 @@ def test_the_assembler_keeps_matmuls_of_masked_tiles_asynchronous(width, options
         assert not kernel.notes and not kernel.spills and not kernel.mismatches, str(kernel)
 
 
+def test_a_soft_cap_has_no_division_of_each_score():
+    Q, K, V = (te.placeholder((1, 64, 64), "bfloat16", name=name) for name in "QKV")
+
+    def divisions(**options: Any) -> int:
+        s, args = attention_of(Q, K, V, tile=(64, 64), **options)
+        return len(re.findall(r"\t(div|rcp)\.", tw.build(s, args, target="cuda -arch=sm_90a", name="attention").ptx))
+
+    assert divisions(softcap=20.0) == divisions() > 0
+
+
 def test_tiles_before_a_window_are_not_visited():
     Q, K, V = (te.placeholder((1, 256, 64), "float16", name=name) for name in "QKV")
     s, args = attention_of(Q, K, V, before=20, behind=0, tile=(64, 64))
