@@ -12,6 +12,8 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
@@ -107,6 +109,25 @@ static void orderLoadsBesideLocalMemory(llvm::Module &module) {
   }
 }
 
+/// ptxas unrolls loops whose number of iterations it knows. It takes minutes for a function with hundreds of them,
+/// which is what an unrolled loop around others becomes. In functions of more than this many loops, ptxas leaves them
+/// as they are.
+static constexpr size_t kMostLoopsForPtxas = 64;
+
+static void keepManyLoops(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    llvm::SmallVector<llvm::Loop *, 4> all = loops.getLoopsInPreorder();
+    if (all.size() <= kMostLoopsForPtxas)
+      continue;
+    for (llvm::Loop *loop : all)
+      loop->setLoopAlreadyUnrolled(); // NVPTX prints it as a pragma
+  }
+}
+
 /// SLPVectorizer takes minutes for a function of 20,000 instructions, which is what an unrolled nest of loops becomes.
 /// Functions of more than this many instructions are left as they are.
 static constexpr unsigned kMostForSLP = 10000;
@@ -160,6 +181,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     tilewright::initializeCarriedRegisters(module);
     orderLoadsBesideLocalMemory(module);
     widenIndices(module);
+    keepManyLoops(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))
