@@ -136,7 +136,7 @@ def loops_of_stage(of: ir.Operation, stage: ir.Value, extents: Mapping[ir.Value,
     loops, relations = _loops(of, list(extents), stage)
     known, factors = dict(extents), dict[ir.Value, tuple[int | None, int | None]]()
     for primitive in primitives(of):
-        if primitive.name == "singleton" and stage is not None and primitive.operands[0] == stage:
+        if primitive.name == "singleton" and primitive.operands[0] == stage:
             known[primitive.results[0]] = 1
         elif primitive.name == "split":
             factors[primitive.operands[0]] = primitive.options.get("factor"), primitive.options.get("nparts")
