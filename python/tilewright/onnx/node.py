@@ -26,7 +26,6 @@ CONVERTERS: dict[str, Converter] = {}
 refused: dict[str, str] = {
     "NonZero": "the shape of its result depends on data",
     "Unique": "the shape of its result depends on data",
-    "Compress": "the shape of its result depends on data",
     "NonMaxSuppression": "the shape of its result depends on data",
 }
 """Operators that cannot be compiled, and why."""

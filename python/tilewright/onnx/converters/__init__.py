@@ -1,6 +1,7 @@
 """What makes operators of the graph of ONNX's nodes. Operators that are not here are their function bodies."""
 
 from . import contractions as contractions
+from . import determinants as determinants
 from . import elementwise as elementwise
 from . import images as images
 from . import indexing as indexing
@@ -11,3 +12,4 @@ from . import quantization as quantization
 from . import recurrent as recurrent
 from . import reductions as reductions
 from . import signals as signals
+from . import texts as texts

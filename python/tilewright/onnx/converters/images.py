@@ -184,6 +184,8 @@ def _bitcast(node: Node) -> Value:
 
     x = node.tensor(0)
     to = dtype_name(node.attr("to"))
+    if x.dtype == "bool" and to != "bool":  # a byte, which is 0 or 1
+        x = node.cast(x, "uint8")
     return x if x.dtype == to else node.op_("bitcast", x, to=to)
 
 

@@ -120,3 +120,20 @@ def _stft(node: Node) -> Value:
     assert parts[0] is not None
     count = length // 2 + 1 if node.attr("onesided", 1) else length
     return _joined(node, _transformed(node, parts[0], parts[1], length, count, False))
+
+
+@converter("MelWeightMatrix")
+def _mel_weight_matrix(node: Node) -> Value:
+    """Triangles of frequencies, evenly apart in mel. All inputs are numbers that have to be known."""
+    from ..dtypes import dtype_name
+
+    bins, length, rate = (int(node.number(i)) for i in range(3))
+    low, high = (2595 * np.log10(1 + float(node.number(i)) / 700) for i in (3, 4))
+    mels = np.arange(bins + 2) * ((high - low) / (bins + 2)) + low
+    places = np.floor((length + 1) * 700 * (10 ** (mels / 2595) - 1) / rate).astype(np.int64)
+    at, matrix = np.arange(length // 2 + 1), np.zeros((length // 2 + 1, bins))
+    for i, (begin, center, end) in enumerate(zip(places, places[1:], places[2:])):
+        rising, falling = (at >= begin) & (at <= center), (at >= center) & (at < end)
+        matrix[rising, i] = (at[rising] - begin) / (center - begin) if center != begin else 1
+        matrix[falling, i] = (end - at[falling]) / max(end - center, 1)
+    return node.constant(matrix, dtype_name(node.attr("output_datatype", 1)))
