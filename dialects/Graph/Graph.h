@@ -32,6 +32,11 @@ inline constexpr llvm::StringLiteral kMagnitudeAttr = "graph.magnitude";
 inline constexpr llvm::StringLiteral kQuantizedFromAttr = "graph.quantized_from";
 /// On such a weight: the axis along which each place has a scale of its own; -1 where all places have one scale.
 inline constexpr llvm::StringLiteral kScaleAxisAttr = "graph.scale_axis";
+/// On a weight: the weights that are one behind the other in it, by their names, and along which axis.
+inline constexpr llvm::StringLiteral kJoinedAttr = "graph.joined";
+inline constexpr llvm::StringLiteral kJoinedAxisAttr = "graph.joined_axis";
+/// On a weight: the function that computes it from other weights.
+inline constexpr llvm::StringLiteral kFoldedAttr = "graph.folded";
 /// On a model's function: the bytes of the arena that the offsets of its groups lie in.
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "graph.arena_bytes";
 /// On a model's function: the launches of a call form a CUDA graph.

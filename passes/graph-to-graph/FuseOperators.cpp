@@ -23,8 +23,8 @@ struct Cluster {
 
 class Fusion {
 public:
-  Fusion(func::FuncOp function, SymbolTable &symbols, int64_t maxOperators)
-      : function(function), symbols(symbols), maxOperators(maxOperators) {}
+  Fusion(func::FuncOp function, SymbolTable &symbols, int64_t maxOperators, bool stridedAttention)
+      : function(function), symbols(symbols), maxOperators(maxOperators), stridedAttention(stridedAttention) {}
 
   void run();
 
@@ -33,6 +33,7 @@ private:
   /// Why the cluster of `producer` cannot be in that of `last`, where all its users are; empty where it can.
   std::string getObstacle(Operation *producer, Operation *last);
   std::string getObstacleOfUser(Operation *producer, Operation *user, Operation *last, bool isOnly);
+  std::string getObstacleOfAttention(Operation *producer, Operation *user, Operation *last);
   bool isReadElementwiseBehind(Operation *user, const Cluster &cluster);
   bool isRowProgram(const Cluster &a, const Cluster &b);
   void merge(Operation *producer, Operation *last);
@@ -44,6 +45,7 @@ private:
   func::FuncOp function;
   SymbolTable &symbols;
   int64_t maxOperators;
+  bool stridedAttention;
   llvm::MapVector<Operation *, Cluster> clusters; // by the last operator
   DenseMap<Operation *, std::optional<Definition>> definitions;
   DenseMap<Operation *, std::string> obstacles;
@@ -180,6 +182,33 @@ std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Oper
   return isElementwise && isReadElementwiseBehind(user, into) ? "" : getShortName(user) + " reads it at other places";
 }
 
+static bool hasAttention(ArrayRef<Operation *> operators) {
+  return llvm::any_of(operators, [](Operation *op) { return isa<graph::AttentionOp>(op); });
+}
+
+/// Whether the operators may be another view of the same memory: a slice at most, then reshapes, then a transpose; or
+/// behind attention a transpose, then reshapes.
+static bool mayBeView(ArrayRef<Operation *> operators) {
+  return llvm::all_of(operators, [](Operation *op) {
+    return isa<graph::SliceOp, graph::ReshapeOp, graph::TransposeOp>(op) &&
+           cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  });
+}
+
+std::string Fusion::getObstacleOfAttention(Operation *producer, Operation *user, Operation *last) {
+  if (!stridedAttention)
+    return "attention is a group of its own";
+  ArrayRef<Operation *> from = clusters[producer].operators;
+  bool isOperand = isa<graph::AttentionOp>(user) && mayBeView(from);
+  for (OpOperand &operand : user->getOpOperands())
+    isOperand &= operand.get().getDefiningOp() != producer || operand.getOperandNumber() < 3;
+  if (isOperand)
+    return "";
+  return hasAttention(from) && !isa<graph::SliceOp>(user) && mayBeView(clusters[last].operators)
+             ? ""
+             : "attention is in a group with moves alone";
+}
+
 std::string Fusion::getObstacle(Operation *producer, Operation *last) {
   Cluster &from = clusters[producer], &into = clusters[last];
   if (maxOperators > 0 && int64_t(from.operators.size() + into.operators.size()) > maxOperators)
@@ -189,11 +218,11 @@ std::string Fusion::getObstacle(Operation *producer, Operation *last) {
     bool isKnown = getDefinition(user);
     if (!isKnown || !getDefinition(producer))
       return "nothing is known of " + getShortName(isKnown ? producer : user);
-    if (isa<graph::AttentionOp>(producer) || isa<graph::AttentionOp>(user))
-      return "attention is a group of its own";
     if (producer->getNumResults() != 1)
       return getShortName(producer) + " has several results";
   }
+  if (hasAttention(from.operators) || hasAttention(into.operators))
+    return users.size() == 1 ? getObstacleOfAttention(producer, users[0], last) : "several operators read attention";
   if (isRowProgram(from, into))
     return "";
   for (Operation *user : users)
@@ -329,7 +358,7 @@ struct FuseOperators : impl::FuseOperatorsBase<FuseOperators> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() &&
           llvm::any_of(function.getBody().front(), [](Operation &op) { return isOperator(&op); }))
-        Fusion(function, symbols, maxOperators).run();
+        Fusion(function, symbols, maxOperators, stridedAttention).run();
   }
 };
 

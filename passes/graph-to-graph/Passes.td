@@ -82,6 +82,74 @@ def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
   }];
 }
 
+def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
+  let summary = "Reshapes that split the rows of a matrix move behind what reads them";
+  let description = [{
+    Behind operators that work element by element, and behind reductions of the last dimension. Their other operands are
+    broadcast along all rows, or along none. So reshapes meet, and fold; what is left is at the ends of the model, or before
+    what moves elements. Shapes are static.
+
+    ```mlir
+    %r = graph.reshape %x {shape = [2, 4, 8]} : (tensor<8x8xf32>) -> tensor<2x4x8xf32>
+    %y = graph.add %r, %bias : (tensor<2x4x8xf32>, tensor<8xf32>) -> tensor<2x4x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %a = graph.add %x, %bias : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+    %y = graph.reshape %a {shape = [2, 4, 8]} : (tensor<8x8xf32>) -> tensor<2x4x8xf32>
+    ```
+  }];
+}
+
+def MergeMatmuls : Pass<"merge-matmuls", "mlir::ModuleOp"> {
+  let summary = "Matmuls of one matrix by the weights of queries, keys and values become one";
+  let description = [{
+    Their weights stand one behind the other in one weight, which is named by `graph.joined`. So do biases. Each former
+    result is a slice of the columns. Shapes are static, and the results are only moved before `graph.attention` reads
+    them. What they have in common is the first operand, the types, and whether there is a bias.
+
+    ```mlir
+    %a = graph.weight "a" : tensor<8x16xbf16>
+    %b = graph.weight "b" : tensor<8x16xbf16>
+    %q = graph.matmul %x, %a {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x16xbf16>) -> tensor<4x16xbf16>
+    %k = graph.matmul %x, %b {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x16xbf16>) -> tensor<4x16xbf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %w = graph.weight "a+b" {graph.joined = ["a", "b"], graph.joined_axis = 1 : i64} : tensor<8x32xbf16>
+    %y = graph.matmul %x, %w {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x32xbf16>) -> tensor<4x32xbf16>
+    %q = graph.slice %y {sizes = [4, 16], starts = [0, 0], steps = array<i64: 1, 1>} : (tensor<4x32xbf16>) -> tensor<4x16xbf16>
+    %k = graph.slice %y {sizes = [4, 16], starts = [0, 16], steps = array<i64: 1, 1>} : (tensor<4x32xbf16>) -> tensor<4x16xbf16>
+    ```
+  }];
+}
+
+def FoldWeights : Pass<"fold-weights", "mlir::ModuleOp"> {
+  let summary = "What is computed from weights alone becomes a weight";
+  let description = [{
+    Each such value is computed when the model is compiled, by a function in the module `graph.weights`. Where elements
+    are only moved or converted, nothing changes, and neither does what is dequantised. A result of more than 64 KiB is
+    no larger than the weights that it is made of.
+
+    ```mlir
+    %w = graph.weight "variance" : tensor<8xf32>
+    %r = graph.rsqrt %w : tensor<8xf32>
+    %y = graph.mul %x, %r : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+
+    becomes, with `@folded.0` returning the `graph.rsqrt` of the weight,
+
+    ```mlir
+    %r = graph.weight "folded.0" {graph.folded = @graph.weights::@folded.0} : tensor<8xf32>
+    %y = graph.mul %x, %r : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+}
+
 def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
   let summary = "Operators become groups, each of which is computed as one program";
   let description = [{
@@ -100,7 +168,8 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
     all of them have come to be in one group. `graph.attention` is a group of its own. So a group has at most one
     operator that reduces, with operators element by element before and after it. Or it is of rows, as layer norm is.
     `ends` says for each result of a group why nothing more is in it. A constant of one element is in each group that
-    reads it.
+    reads it. With `strided-attention`, slices, reshapes and transposes of queries, keys and values are in the group of
+    attention. So are reshapes and transposes of its result.
 
     ```mlir
     %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
@@ -120,7 +189,9 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"maxOperators", "max-operators", "int64_t", /*default=*/"0",
-                        "How many operators a group has at most; 0 is any number, 1 is no fusion">];
+                        "How many operators a group has at most; 0 is any number, 1 is no fusion">,
+                 Option<"stridedAttention", "strided-attention", "bool", /*default=*/"false",
+                        "Whether attention may read and write tensors that are not row-major">];
 }
 
 def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {

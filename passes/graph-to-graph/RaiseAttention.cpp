@@ -1,6 +1,7 @@
 //===- RaiseAttention.cpp - matmuls around a softmax become attention ------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
+#include "passes/graph-to-graph/TensorTypes.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -12,8 +13,6 @@ namespace tilewright {
 #include "passes/graph-to-graph/Passes.h.inc"
 
 namespace {
-
-RankedTensorType typeOfTensor(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// The number that a constant has everywhere.
 std::optional<double> getNumber(Value value) {

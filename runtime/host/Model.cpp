@@ -59,7 +59,7 @@ int32_t ModelCall::allocateTables() {
   reserve(outputs, signature.argumentCount);
   reserve(numbers, model.numberCount);
   reserve(tensors, numOfValues);
-  reserve(shapes, numShapes);
+  reserve(shapes, 2 * numShapes); // and strides
   reserve(arguments, numArguments);
   reserve(buffers, numOfValues);
   reserve(order, 2 * numOfValues);
@@ -159,16 +159,18 @@ int32_t ModelCall::describeTensors() {
   int64_t numBuffers = 0;
   bool isPlanned = true;
   int64_t *shape = shapes;
-  for (int64_t i = 0; i < model.valueCount; ++i, shape += model.values[i - 1].rank) {
+  for (int64_t i = 0; i < model.valueCount; ++i, shape += 2 * model.values[i - 1].rank) {
     const TilewrightModelValue &value = model.values[i];
-    int64_t bytes;
+    int64_t bytes, *strides = value.strides < 0 ? nullptr : shape + value.rank;
+    for (int64_t dim = 0; strides && dim < value.rank; ++dim)
+      strides[dim] = numbers[model.extents[value.strides + dim]];
     if (!shapeOf(value, shape, bytes))
       return failShape(value, shape);
     if (const TilewrightDLTensor *given = argumentOf(value); given && checkShape(value, *given, shape))
       return -1;
     tensors[i] = {
         nullptr, deviceType, deviceId, int32_t(value.rank), uint8_t(value.dtype), uint8_t(value.dtype >> 8), 1,
-        shape,   nullptr,    0};
+        shape,   strides,    0};
     if (value.memory == TilewrightInArena) {
       isPlanned &= value.place >= 0;
       buffers[numBuffers++] = {bytes, value.first, value.last, value.place};
@@ -205,7 +207,11 @@ void ModelCall::placeTensors() {
       tensors[i].data = weights + model.values[i].place;
     else if (model.values[i].memory == TilewrightAtAddress)
       tensors[i].data = reinterpret_cast<void *>(model.values[i].place);
-    else if (model.values[i].memory == TilewrightInArena)
+    else if (model.values[i].memory == TilewrightInValue) {
+      TilewrightAny whole = valueOf(model.values[i].place);
+      const TilewrightDLTensor &base = *tensorOf(whole);
+      tensors[i].data = static_cast<char *>(base.data) + base.byteOffset + model.values[i].offset;
+    } else if (model.values[i].memory == TilewrightInArena)
       tensors[i].data = arena + buffer++->offset;
 }
 

@@ -35,6 +35,8 @@ enum : int64_t {
   TilewrightInWeights = 1,
   TilewrightInArena = 2,
   TilewrightAtAddress = 3,
+  /// It is part of another value, whose number is `place`, and which comes before it.
+  TilewrightInValue = 4,
 };
 
 struct TilewrightModelValue {
@@ -45,6 +47,10 @@ struct TilewrightModelValue {
   int64_t rank, dtype, memory, place;
   /// Of one in the arena: the first and the last group of its life.
   int64_t first, last;
+  /// Where its strides begin among the extents, in elements; -1 of one that is row-major.
+  int64_t strides;
+  /// Of one in another value: the number, in bytes, that it begins behind that.
+  int64_t offset;
 };
 
 struct TilewrightModelGroup {

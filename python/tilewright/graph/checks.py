@@ -12,7 +12,6 @@ from ..bisection.comparison import differs
 from ..errors import TilewrightError
 from ..te.double import in_double
 from ..te.interpret import interpret
-from ..te.tensor import Tensor
 
 if TYPE_CHECKING:
     from .groups import Group
@@ -59,7 +58,7 @@ def checked(
     group: Group, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray], extents: Mapping[str, int]
 ) -> GroupCheck:
     """Compares a group's results with its tensor expressions in float64, computed by NumPy from the same inputs."""
-    tensors = [one for one in group.arguments if isinstance(one, Tensor)]
+    tensors = group.tensors
     outputs = tensors[len(inputs) : len(inputs) + len(results)]
     numbers = {symbol: extents[symbol.name] for symbol in group.all_symbols if symbol.name in extents}
 

@@ -15,10 +15,13 @@ from .definitions import define, model_function
 from .groups import Group, constants_outside, read_groups
 from .model import Model, Plan, PlannedBuffer
 from .types import TensorType, from_ir
+from .weights import weight_of
 
 __all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph"]
 
-_SIMPLIFY = ("canonicalize", "cse", "raise-attention", "fuse-quantization")
+_SIMPLIFY = (
+    "canonicalize", "cse", "raise-attention", "fuse-quantization", "merge-matmuls", "sink-reshapes", "fold-weights",
+)  # fmt: skip
 PASSES = (*_SIMPLIFY, "fuse-operators", "plan-memory", "form-cuda-graph")
 """The passes on a graph, in their order. Each can be switched off. The last one is for target cuda alone."""
 
@@ -61,10 +64,17 @@ def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str 
     if target is None or Target.of(target).kind != "cuda":
         off |= {"form-cuda-graph"}
     with progress(f"optimising {graph.name}"):
-        return _optimised(graph.module, graph.name, graph, off)
+        return _optimised(
+            graph.module, graph.name, graph, off, target is not None and _strides_attention(Target.of(target))
+        )
 
 
-def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str]) -> dict[str, str]:
+def _strides_attention(target: Target) -> bool:
+    """Whether attention has kernels for tensors that are not row-major."""
+    return target.kind != "cpu" and target.device is not None and "wgmma" in target.device.features
+
+
+def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str], strided: bool) -> dict[str, str]:
     """Runs the passes, but those in `off`, on a graph, which become groups. Returns its texts by stage."""
     texts: dict[str, str] = {}
     doing = f"optimising {name}"
@@ -73,8 +83,8 @@ def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str]) 
         run_passes(module, f"builtin.module({','.join(simplify)})", doing, "graph")
     texts["graph"] = str(module)
     define(module, name, graph.symbols)
-    limit = "{max-operators=1}" if "fuse-operators" in off else ""
-    run_passes(module, f"builtin.module(fuse-operators{limit})", doing, "graph")
+    options = "max-operators=1" if "fuse-operators" in off else "strided-attention=true" if strided else ""
+    run_passes(module, f"builtin.module(fuse-operators{{{options}}})", doing, "graph")
     last = [flag for flag in ("plan-memory", "form-cuda-graph") if flag not in off]
     if last:
         run_passes(module, f"builtin.module({','.join(last)})", doing, "graph")
@@ -98,7 +108,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
         for operation in block.operations:
             if operation.operation.name == "graph.weight":
                 weight = ir.StringAttr(operation.operation.attributes["name"]).value
-                constants[operation.operation.result] = graph.weights[weight]
+                constants[operation.operation.result] = weight_of(operation.operation, graph)
                 weights[operation.operation.result] = weight
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,

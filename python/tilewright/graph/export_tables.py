@@ -20,12 +20,13 @@ from .types import TensorType
 if TYPE_CHECKING:
     from ..aot.weights import WeightFile
     from .model import Model
+    from .views import View
 
 __all__ = ["ModelTables"]
 
 _CONSTANT, _EXTENT = 0, 1
 _OPERATIONS = {"add": 2, "sub": 3, "mul": 4, "floordiv": 5, "floormod": 6, "min": 7, "max": 8}
-_ARGUMENT, _WEIGHT, _ARENA, _ADDRESS = 0, 1, 2, 3
+_ARGUMENT, _WEIGHT, _ARENA, _ADDRESS, _VIEW = 0, 1, 2, 3, 4
 _MODULE = """\
 !p = !llvm.ptr
 !model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, ptr, ptr)>
@@ -105,6 +106,7 @@ class ModelTables:
         self._begins = [0]
         self.weights = {}
         self._weight_values: dict[str, int] = {}
+        self._views: dict[tuple[int, View], int] = {}
         self._add_arguments()
         self._add_weights()
         self._add_groups()
@@ -149,7 +151,8 @@ class ModelTables:
             for value, kind, offset in zip(group.results, group.types, group.offsets):
                 if value not in self._known:
                     self._known[value] = self._add(group.name, kind, _ARENA, offset, position, last[value])
-            self._arguments += [self._known[value] for value in (*group.inputs, *group.results)]
+            places = [self._known[value] for value in (*group.inputs, *group.results)]
+            self._arguments += group.viewed(places, self._view)
             self._arguments += [-1 - self._number(symbol) for symbol in group.symbols]
             self._begins.append(len(self._arguments))
 
@@ -164,10 +167,24 @@ class ModelTables:
         """A tensor's row. Its number is returned."""
         code, bits = DLPACK_CODES[kind.dtype]
         text = self._texts.setdefault(name, sum(len(each.encode()) + 1 for each in self._texts))
-        row = [text, len(self._extents), kind.rank, code | bits << 8 | 1 << 16, memory, place, first, last]
+        row = [text, len(self._extents), kind.rank, code | bits << 8 | 1 << 16, memory, place, first, last, -1, 0]
         self._extents += [self._number(extent) for extent in kind.shape]
         self._values.append(row)
         return len(self._values) - 1
+
+    def _view(self, place: int, view: View) -> int:
+        """The row of a view of the tensor in row `place`."""
+        row = self._values[place]
+        key = place, view
+        if key not in self._views:
+            bits = row[3] >> 8 & 0xFF
+            extents, strides = len(self._extents), len(self._extents) + len(view.shape)
+            self._extents += [self._number(one) for one in (*view.shape, *view.strides)]
+            self._values.append(
+                [row[0], extents, len(view.shape), row[3], _VIEW, place, 0, 0, strides, view.begin * bits // 8]
+            )
+            self._views[key] = len(self._values) - 1
+        return self._views[key]
 
     def _number(self, extent: int | Expr) -> int:
         """The row of a number that a call computes."""

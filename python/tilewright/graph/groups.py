@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,18 @@ from ..te import ComputeOp, Tensor, Var
 from ..te.expr import Call, Const, Expr, IterVar, Read, Select
 from ..te.program import operations
 from ..te.scan_stages import ScanOp
+from ..te.strides import Strided
 from ..te.walks import parts
-from .attention_groups import attention_schedule
+from .attention_groups import attention_group
 from .definitions import label_of, symbols_apart, tensors_of
 from .types import TensorType, from_ir
+from .views import View
 
 if TYPE_CHECKING:
     from ..compiler import Function
     from ..target import Target
 
-__all__ = ["Group", "read_groups"]
+__all__ = ["Group", "constant_tensor", "read_groups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,8 @@ class Group:
 
     `nodes` are the nodes of the model that the operators came from. `ends` says for each result why the group ends
     there. `offsets` are the results' places in the arena, -1 for a result outside of it. `schedule` is the schedule.
-    `function` is the compiled program, which takes the inputs, then the results, then the numbers of `symbols`.
+    `function` is the compiled program, which takes the inputs, then the results, then the numbers of `symbols`. If it
+    takes an input or a result as a view of it, `views` has that at its place.
     """
 
     name: str
@@ -47,15 +50,27 @@ class Group:
     ends: tuple[str, ...]
     offsets: tuple[int, ...]
     schedule: te.Schedule
-    arguments: tuple[Tensor | Var, ...]
+    arguments: tuple[Tensor | Strided | Var, ...]
     symbols: tuple[Var, ...]
     key: str
     functions: dict[str, Function]
+    views: tuple[View | None, ...] = ()
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The arguments that are tensors: the inputs, and then the results."""
+        plain = (one.tensor if isinstance(one, Strided) else one for one in self.arguments)
+        return [one for one in plain if isinstance(one, Tensor)]
+
+    def viewed(self, values: Sequence[Any], view: Callable[[Any, View], Any]) -> list[Any]:
+        """The inputs and results as the program takes them; `view` makes a view of one."""
+        views = self.views or (None,) * len(values)
+        return [one if own is None else view(one, own) for one, own in zip(values, views, strict=True)]
 
     @property
     def all_symbols(self) -> tuple[Var, ...]:
         """The symbols that are extents of arguments, and those that are arguments."""
-        tensors = [one for one in self.arguments if isinstance(one, Tensor)]
+        tensors = self.tensors
         extents = [extent for one in tensors for extent in one.shape if isinstance(extent, Var)]
         return tuple(dict.fromkeys([*extents, *self.symbols]))
 
@@ -105,7 +120,8 @@ def read_groups(function: ir.Operation, symbols: Mapping[str, Var], target: Targ
         return groups
 
 
-def _constant(operation: ir.Operation, symbols: Mapping[str, Var]) -> Tensor:
+def constant_tensor(operation: ir.Operation, symbols: Mapping[str, Var]) -> Tensor:
+    """A constant of one element."""
     kind = from_ir(operation.result.type, symbols)
     value = element_of(operation.attributes["value"], kind.dtype)
     return te.compute(kind.shape, lambda *_: te.const(value, kind.dtype), name="constant")
@@ -137,7 +153,7 @@ def _read_group(
         found = operation.operation
         if found.name == "graph.constant":
             with at_source(Source(label_of(found), 0)):
-                tensors[found.result] = _constant(found, symbols)
+                tensors[found.result] = constant_tensor(found, symbols)
             text.append(f"{found.attributes['value']}")
             continue
         if found.name == "graph.yield":
@@ -166,15 +182,16 @@ def _read_group(
     offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
     text.append(str([list(tensors).index(value) for value in yielded]))
     with at_source(Source(next(reversed(nodes), "group"), 0)):
-        schedule = None
-        if names == ["attention"]:
-            schedule, outputs = attention_schedule(list(inputs.values()), outputs, members[0], symbols, target)
-        schedule = schedule or _schedule(outputs, target)
+        kernel = attention_group(members, symbols, target) if "attention" in names else None
+        if kernel is not None:
+            schedule, values, arguments, views = kernel.schedule, kernel.values, kernel.arguments, kernel.views
+        else:
+            schedule, values, arguments, views = _schedule(outputs, target), inputs, (*inputs.values(), *outputs), ()
     apart = symbols_apart([*inputs.values(), *outputs], members, symbols)
     return Group(
-        ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(inputs), tuple(group.results),
-        tuple(TensorType.of(tensor) for tensor in outputs), ends, offsets, schedule,
-        (*inputs.values(), *outputs, *apart), tuple(apart), "\n".join(text), functions,
+        ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(values), tuple(group.results),
+        tuple(TensorType.of(tensor) for tensor in outputs), ends, offsets, schedule, (*arguments, *apart), tuple(apart),
+        "\n".join(text), functions, views,
     )  # fmt: skip
 
 

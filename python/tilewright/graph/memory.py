@@ -12,11 +12,13 @@ import numpy as np
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..runtime.device import Device, cuda
+from ..runtime.dlpack import export_capsule
 from ..runtime.ndarray import NDArray, array, empty, from_dlpack
 from ..target import Target
 
 if TYPE_CHECKING:
     from .host_function import HostFunction
+    from .views import View
 
 __all__ = ["HostMemory", "Memory", "fitting", "is_tensor", "memory_of", "numpy_dtype"]
 
@@ -62,6 +64,10 @@ class HostMemory:
         """The same bytes as elements of another type of the same width."""
         return value.view(numpy_dtype(dtype))
 
+    def view(self, array: Any, view: View) -> Any:
+        """A view of an array, as a program takes it."""
+        return view.of(array)
+
     def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
         """Runs a model's function on arrays of this memory."""
         function.on_host(arrays)
@@ -73,6 +79,25 @@ class HostMemory:
 
             return tensor_of(value)
         return value
+
+
+class StridedArray:
+    """A view of an array on a GPU, for programs, which take it by DLPack."""
+
+    def __init__(self, array: NDArray, view: View) -> None:
+        self._array, self._view = array, view
+        self.shape, self.dtype = view.shape, array.dtype
+        self.nbytes = math.prod(view.shape) * array.dtype.itemsize
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def __dlpack__(self, *, max_version: tuple[int, int] | None = None, **_options: Any) -> object:
+        address = self._array.address + self._view.begin * self.dtype.itemsize
+        versioned = max_version is not None and max_version[0] >= 1
+        return export_capsule(
+            address, self.shape, self.dtype.name, self.__dlpack_device__(), self, versioned, self._view.strides
+        )
 
 
 class DeviceMemory:
@@ -111,6 +136,9 @@ class DeviceMemory:
 
     def viewed(self, value: Any, dtype: str) -> Any:
         return self.part(value, 0, value.shape, dtype)
+
+    def view(self, array: Any, view: View) -> Any:
+        return StridedArray(array, view)
 
     def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
         function.on_gpu(arrays, self._device)

@@ -200,8 +200,10 @@ class Model:
             for number, group in enumerate(self.groups):
                 line.show(number, len(self.groups), "groups", group.name)
                 self._run_group(group, values, extents, arena)
-                inputs, results = ([_on_host(values[one]) for one in each] for each in (group.inputs, group.results))
-                checks.append(checked(group, inputs, results, extents))
+                arrays_here = [_on_host(values[one]) for one in (*group.inputs, *group.results)]
+                laid = group.viewed(arrays_here, lambda array, view: view.of(array))
+                count = len(group.inputs)
+                checks.append(checked(group, laid[:count], laid[count:], extents))
         return Verification(tuple(checks))
 
     def profile(self, *arrays: Any, repeat: int = 10, **named: Any) -> Profile:
@@ -219,7 +221,7 @@ class Model:
                 line.show(number, len(self.groups), "groups", group.name)
                 arguments = self._run_group(group, values, extents, arena)
                 timing = time_evaluator(group.function, device, repeat=repeat, warmup=1, flush_l2=False)(*arguments)
-                tensors = [values[one] for one in (*group.inputs, *group.results)]
+                tensors = arguments[: len(group.tensors)]
                 size = sum(one.nbytes for one in tensors)
                 gpu = self.target.device if self.target.kind == "cuda" else None
                 least = size / gpu.bandwidth if gpu is not None else 0.0
@@ -316,7 +318,8 @@ class Model:
                 values[value] = self._memory.empty(shape, kind.dtype)
             results.append(values[value])
         numbers = (extents[symbol.name] for symbol in group.symbols)
-        arguments = (*(values[value] for value in group.inputs), *results, *numbers)
+        given = [*(values[value] for value in group.inputs), *results]
+        arguments = (*group.viewed(given, self._memory.view), *numbers)
         group.function(*arguments)
         return arguments
 

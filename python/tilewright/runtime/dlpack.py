@@ -145,14 +145,15 @@ def dtype_code(name: str) -> tuple[int, int]:
 
 
 def export_capsule(
-    address: int, shape: tuple[int, ...], dtype: str, device: tuple[int, int], owner: object, versioned: bool
-) -> object:
-    """A capsule of a row-major array; `owner` lives until the consumer is done with it."""
+    address: int, shape: tuple[int, ...], dtype: str, device: tuple[int, int], owner: object, versioned: bool,
+    strides: tuple[int, ...] | None = None,
+) -> object:  # fmt: skip
+    """A capsule of an array, row-major without `strides` (in elements); `owner` lives until the consumer is done."""
     ndim = len(shape)
-    strides = [1] * ndim
+    row_major = [1] * ndim
     for i in reversed(range(ndim - 1)):
-        strides[i] = strides[i + 1] * shape[i + 1]
+        row_major[i] = row_major[i + 1] * shape[i + 1]
     code, bits = dtype_code(dtype)
-    extents = (ctypes.c_int64 * ndim)(*shape), (ctypes.c_int64 * ndim)(*strides)
+    extents = (ctypes.c_int64 * ndim)(*shape), (ctypes.c_int64 * ndim)(*(strides or row_major))
     tensor = DLTensor(address, *device, ndim, code, bits, 1, *extents, 0)
     return _make_capsule()(ctypes.addressof(_python()), ctypes.addressof(tensor), owner, int(versioned), 0)

@@ -1,0 +1,117 @@
+//===- FoldWeights.cpp - what depends on weights alone becomes a weight ----===//
+#include "dialects/Graph/Graph.h"
+#include "passes/PassSupport.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_FOLDWEIGHTS
+#include "passes/graph-to-graph/Passes.h.inc"
+
+namespace {
+
+/// A result of at most so many bytes may be larger than what it is made of.
+constexpr int64_t kSmall = 64 << 10;
+
+int64_t getBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * getElementBytes(type.getElementType());
+}
+
+bool isLeaf(Operation *op) { return isa<graph::WeightOp, graph::ConstantOp>(op); }
+
+class Folder {
+public:
+  explicit Folder(func::FuncOp function) : function(function) {}
+
+  void run() {
+    for (Operation &op : function.getBody().front())
+      if (isLeaf(&op) || isKnown(&op))
+        known.insert(&op);
+    for (Operation *op : known)
+      if (!isLeaf(op) && llvm::any_of(op->getUsers(), [&](Operation *user) { return !known.contains(user); }))
+        fold(op);
+    for (Operation *op : llvm::reverse(known))
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  bool isKnown(Operation *op) {
+    if (!isa_and_nonnull<graph::GraphDialect>(op->getDialect()) || op->getNumResults() != 1 ||
+        op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+        isa<graph::QuantizeOp, graph::DequantizeOp>(op)) // weights of 8 bits stay so
+      return false;
+    return cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape() &&
+           llvm::all_of(op->getOperands(), [&](Value operand) { return known.contains(operand.getDefiningOp()); });
+  }
+
+  /// What a value is computed from, in the order of the block.
+  static SmallVector<Operation *> getSlice(Operation *root) {
+    llvm::SetVector<Operation *> slice;
+    slice.insert(root);
+    for (size_t i = 0; i < slice.size(); ++i)
+      for (Value operand : slice[i]->getOperands())
+        slice.insert(operand.getDefiningOp());
+    SmallVector<Operation *> ordered(slice.begin(), slice.end());
+    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    return ordered;
+  }
+
+  void fold(Operation *root) {
+    SmallVector<Operation *> slice = getSlice(root);
+    Value result = root->getResult(0);
+    int64_t bytes = 0;
+    bool computes = false;
+    for (Operation *op : slice) {
+      bytes += isa<graph::WeightOp>(op) ? getBytes(op->getResult(0)) : 0;
+      // Elements that are moved or converted are read where they are.
+      computes |= !isLeaf(op) && !isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::ExpandOp,
+                                      graph::CastOp, graph::IotaOp, graph::GatherOp, graph::ConcatOp>(op);
+    }
+    if (!computes || bytes == 0 || getBytes(result) > std::max(bytes, kSmall))
+      return;
+    ModuleOp folded = getFolded();
+    OpBuilder builder = OpBuilder::atBlockEnd(folded.getBody());
+    std::string name = "folded." + std::to_string(llvm::range_size(folded.getOps<func::FuncOp>()));
+    auto made = func::FuncOp::create(builder, root->getLoc(), name, builder.getFunctionType({}, {result.getType()}));
+    builder.createBlock(&made.getBody());
+    IRMapping mapping;
+    for (Operation *op : slice)
+      builder.clone(*op, mapping);
+    func::ReturnOp::create(builder, root->getLoc(), mapping.lookup(result));
+    builder.setInsertionPoint(root);
+    auto weight = graph::WeightOp::create(builder, root->getLoc(), result.getType(), name);
+    weight->setAttr(graph::kFoldedAttr,
+                    SymbolRefAttr::get(builder.getContext(), kModule, {FlatSymbolRefAttr::get(made)}));
+    result.replaceAllUsesWith(weight);
+  }
+
+  /// The module of the functions that compute folded weights.
+  ModuleOp getFolded() {
+    auto module = function->getParentOfType<ModuleOp>();
+    if (auto known = module.lookupSymbol<ModuleOp>(kModule))
+      return known;
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    return ModuleOp::create(builder, module.getLoc(), kModule);
+  }
+
+  static constexpr llvm::StringLiteral kModule = "graph.weights";
+  func::FuncOp function;
+  llvm::SetVector<Operation *> known;
+};
+
+struct FoldWeights : impl::FoldWeightsBase<FoldWeights> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions)
+      if (llvm::hasSingleElement(function.getBody()))
+        Folder(function).run();
+  }
+};
+
+} // namespace
+} // namespace tilewright

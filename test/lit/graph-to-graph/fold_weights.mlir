@@ -1,0 +1,48 @@
+// RUN: tilewright-opt %s -fold-weights | FileCheck %s
+
+// CHECK-LABEL: func.func @norm
+// CHECK-NEXT: %[[R:.*]] = graph.weight "folded.0" {graph.folded = @graph.weights::@folded.0} : tensor<8xf32>
+// CHECK-NEXT: %[[Y:.*]] = graph.mul %arg0, %[[R]]
+// CHECK-NEXT: return %[[Y]]
+func.func @norm(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = graph.weight "variance" : tensor<8xf32>
+  %r = graph.rsqrt %w : tensor<8xf32>
+  %y = graph.mul %x, %r : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// Moves and conversions are no computation, and what is dequantised stays integers.
+// CHECK-LABEL: func.func @stay
+// CHECK: graph.transpose
+// CHECK: graph.cast
+// CHECK: graph.dequantize
+func.func @stay(%x: tensor<4x8xf32>, %v: tensor<8x4xf32>, %d: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<8x4xf32>, tensor<8xf32>) {
+  %w = graph.weight "w" : tensor<4x8xbf16>
+  %t = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<4x8xbf16>) -> tensor<8x4xbf16>
+  %c = graph.cast %t {to = "float32", saturate = true} : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+  %a = graph.add %v, %c : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  %q = graph.weight "q" : tensor<8xi8>
+  %s = graph.weight "s" : tensor<f32>
+  %z = graph.constant dense<0> : tensor<i8>
+  %f = graph.dequantize %q, %s, %z {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<8xi8>, tensor<f32>, tensor<i8>) -> tensor<8xf32>
+  %b = graph.add %d, %f : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %x, %a, %b : tensor<4x8xf32>, tensor<8x4xf32>, tensor<8xf32>
+}
+
+// A large result of few elements would take more memory.
+// CHECK-LABEL: func.func @large
+// CHECK: graph.mul
+// CHECK: graph.mul
+func.func @large(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %a = graph.weight "a" : tensor<256x1xf32>
+  %b = graph.weight "b" : tensor<256xf32>
+  %p = graph.mul %a, %b : (tensor<256x1xf32>, tensor<256xf32>) -> tensor<256x256xf32>
+  %y = graph.mul %x, %p : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %y : tensor<256x256xf32>
+}
+
+// CHECK: module @graph.weights
+// CHECK-NEXT: func.func @folded.0() -> tensor<8xf32> {
+// CHECK-NEXT: %[[W:.*]] = graph.weight "variance" : tensor<8xf32>
+// CHECK-NEXT: %[[S:.*]] = graph.rsqrt %[[W]]
+// CHECK-NEXT: return %[[S]]
