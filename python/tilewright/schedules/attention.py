@@ -39,7 +39,7 @@ def attention_wgmma(
     the keys. The last two follow the first (`rolling_update`), so one loop computes all three. The exponentials go in
     registers from the accumulator of the first matmul to operand A of the second. They are rounded to `dtype` between;
     those below 2^-126 count as 0. If a thread has enough registers, the second matmul is one iteration behind the
-    first, and overlaps the exponentials.
+    first. It overlaps the next maximum; ptxas moves the wait for it before the exponentials.
 
     `registers` are those of a producer thread and of a consumer thread. With `blocks`, so many blocks compute all tiles
     in turn, and load a tile's Q, K and V while they store the last O. Causal tiles differ in length. A block gets

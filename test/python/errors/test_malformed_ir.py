@@ -12,6 +12,7 @@ import pytest
 import tilewright as tw
 from tilewright import schedules
 from tilewright.cli import main
+from tilewright.ir.reading import check_readable
 
 ROOT = Path(__file__).parent.parent.parent.parent
 STAGES = {"te": "1-te", "linalg": "2-linalg", "loops": "3-loops", "gpu": "4-gpu", "nvvm": "5-nvvm"}
@@ -263,3 +264,39 @@ def test_attributions_that_are_no_count(count: int, is_launch: bool, tmp_path: P
     # Any other count is the verifier's, with its line.
     with pytest.raises(tw.CompileError, match=r"^<IR text>:2: error: 'gpu\.(func|launch)' op "):
         tw.lower(text.replace(f"= {count} :", "= 5 :"), name="f", target="sim", stage="gpu", start="gpu")
+
+
+DEEP = {
+    "regions": lambda n: "module {" * n + "}" * n,
+    "choices": lambda n: "func.func @f(%c: i1) {" + "scf.if %c {" * n + "}" * n + "return }",
+    "attributes": lambda n: "module attributes {a = " + "[" * n + "]" * n + "} {}",
+    "parentheses": lambda n: f"module attributes {{a = affine_map<(d0) -> ({'(' * n}d0{')' * n})>}} {{}}",
+    "signs": lambda n: f"module attributes {{a = affine_map<(d0) -> ({'- ' * n}d0)>}} {{}}",
+    "types": lambda n: "func.func private @f() -> " + "tuple<" * n + "i1" + ">" * n,
+    "locations": lambda n: "module {} loc(" + 'callsite("a" at ' * n + '"b"' + ")" * n + ")",
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("count", [1001, 100_000])
+def test_what_is_nested_too_deep(kind: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """MLIR's reader calls itself for each level, and the process ends where the stack does."""
+    text = DEEP[kind](count)
+    said = f"{GIVES_UP}: brackets or signs nested deeper than 1000"
+    with pytest.raises(tw.CompileError, match=f"^f: {said}$"):
+        tw.lower(text, name="f", target="cpu", stage="linalg", start="linalg")
+    file = tmp_path / "deep.mlir"
+    file.write_text(text)
+    assert main(["compile", str(file), "--emit=ptx"]) == 1
+    assert capsys.readouterr().err == f"tilewright compile: {file}: {said}\n"
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_what_is_nested_as_deep_as_it_may_be(kind: str) -> None:
+    check_readable(DEEP[kind](900), "deep.mlir")
+
+
+def test_brackets_in_strings_comments_and_arrows_are_none() -> None:
+    arrows = "".join(f"func.func private @f{i}(i1) -> i1\n" for i in range(1100))
+    strings = f'a = "{"(" * 1100}", b = "\\"{"<" * 1100}"'
+    check_readable(f"// {'{' * 1100}\nmodule attributes {{{strings}}} {{\n{arrows}}}", "flat.mlir")
