@@ -77,8 +77,8 @@ def conv2d_wgmma(
 
     If the channels are fewer than 16 bytes, a first kernel copies the images to a workspace. The workspace has the
     margin, and as many elements per pixel as a TMA step needs. A K tile is then a row of the kernel, whose elements are
-    contiguous, and TMA loads overlapping boxes of it. The same is done for 8 and 24 channels where that is fewer
-    elements than K tiles of the channels at one place.
+    contiguous, and TMA loads overlapping boxes of it. The same is done for 8 and 24 channels and kernels of five or
+    more, where that is fewer elements than K tiles of the channels at one place.
 
     `epilogue` is a function of the accumulator and of n, y, x and the filter. It may read `operands`, the arguments
     between W and Y. It is computed in registers.
@@ -329,7 +329,8 @@ def _saves_by_rows(channels: int, kernel: int) -> bool:
     def whole(length: int) -> int:
         return _padded(length, next((one for one in SPANS if one >= length * BYTES), SPANS[-1]))
 
-    return channels % (_ALIGNED // BYTES) == 0 and whole(kernel * channels) < kernel * whole(channels)
+    # With a kernel of three there is little to save, and small images wait for the kernels that copy.
+    return kernel > 3 and channels % (_ALIGNED // BYTES) == 0 and whole(kernel * channels) < kernel * whole(channels)
 
 
 def _padded(length: int, span: int) -> int:
