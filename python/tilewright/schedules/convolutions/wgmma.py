@@ -77,8 +77,8 @@ def conv2d_wgmma(
 
     If the channels are fewer than 16 bytes, a first kernel copies the images to a workspace. The workspace has the
     margin, and as many elements per pixel as a TMA step needs. A K tile is then a row of the kernel, whose elements are
-    contiguous, and TMA loads overlapping boxes of it. The same is done for 8 and 24 channels and kernels of five or
-    more, where that is fewer elements than K tiles of the channels at one place.
+    contiguous, and TMA loads overlapping boxes of it. The same is done for 8 and 24 channels with kernels of five
+    or more, if such K tiles have fewer elements in all.
 
     `epilogue` is a function of the accumulator and of n, y, x and the filter. It may read `operands`, the arguments
     between W and Y. It is computed in registers.
