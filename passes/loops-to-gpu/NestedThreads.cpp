@@ -9,6 +9,7 @@
 
 #include "passes/index/IndexSpace.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/ThreadRaces.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -105,6 +106,17 @@ bool dependsOnIteration(scf::ForOp inner, scf::ForOp outer) {
   return walked.wasInterrupted();
 }
 
+/// Whether a store in a loop sets elements of the buffer before a load in it.
+bool isSetBefore(memref::LoadOp load, scf::ForOp loop) {
+  bool isSet = false;
+  loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto store = dyn_cast<memref::StoreOp>(op);
+    isSet |= store && store.getMemRef() == load.getMemRef();
+    return WalkResult(failure(op == load));
+  });
+  return isSet;
+}
+
 /// Whether `inner` changes elements that nothing in the loop around it set before: each iteration of that changes them
 /// again.
 bool changesAgain(scf::ForOp inner, scf::ForOp outer) {
@@ -118,26 +130,30 @@ bool changesAgain(scf::ForOp inner, scf::ForOp outer) {
       auto store = dyn_cast<memref::StoreOp>(user);
       return store && inner->isAncestor(store) && space.get(store.getIndices()) == place;
     });
-    if (!isChanged)
-      return WalkResult::advance();
-    bool isSet = false;
-    outer->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      auto store = dyn_cast<memref::StoreOp>(op);
-      isSet |= store && store.getMemRef() == buffer;
-      return WalkResult(failure(op == load));
-    });
-    return isSet ? WalkResult::advance() : WalkResult::interrupt();
+    return WalkResult(failure(isChanged && !isSetBefore(load, outer)));
   });
   return walked.wasInterrupted();
+}
+
+/// Whether an iteration of a loop reads, where it stores, what the one before it has left there.
+bool continuesAt(memref::StoreOp store, scf::ForOp loop) {
+  index::IndexSpace space(store.getContext());
+  SmallVector<AffineExpr> place = space.get(store.getIndices());
+  return llvm::any_of(store.getMemRef().getUsers(), [&](Operation *user) {
+    auto load = dyn_cast<memref::LoadOp>(user);
+    return load && loop->isAncestor(load) && space.get(load.getIndices()) == place && !isSetBefore(load, loop);
+  });
 }
 
 /// Whether iterations of a loop leave different values at one place, so that the one that runs last decides.
 bool racesAt(memref::StoreOp store, IterationDependence &dependence, scf::ForOp loop) {
   Operation *alloc = store.getMemRef().getDefiningOp();
-  if (isPrivate(store.getMemRef()) || (alloc && loop->isAncestor(alloc)))
+  // The lanes of an instruction store together.
+  if (isPrivate(store.getMemRef()) || (alloc && loop->isAncestor(alloc)) || store->hasAttr(schedule::kOperandAttr))
     return false;
-  return !dependence.dependsOnIt(store.getIndices()) && dependence.dependsOnIt(store.getValue()) &&
-         !dependence.isControlled(store);
+  if (dependence.dependsOnIt(store.getIndices()) || dependence.isControlled(store))
+    return false;
+  return dependence.dependsOnIt(store.getValue()) || continuesAt(store, loop);
 }
 } // namespace
 
@@ -149,15 +165,20 @@ LogicalResult checkThreadRaces(Operation *nest, func::FuncOp function) {
         getConstantIntValue(loop.getUpperBound()) == 1)
       return WalkResult::advance();
     IterationDependence dependence(loop);
-    return loop->walk([&](memref::StoreOp store) -> WalkResult {
-      if (!racesAt(store, dependence, loop))
-        return WalkResult::advance();
-      return store.emitError()
-             << "expected one value for each element, got a store to one place of other values in each "
-                "iteration of "
-             << getAxisName(loop).quoted() << ", which is bound to " << schedule::stringifyThreadTag(bind.getValue())
-             << ": the iteration that runs last would decide; a reduction carries what it reduces";
+    auto refuse = [&](memref::StoreOp store, std::string iterations) -> WalkResult {
+      return store.emitError() << "expected one value for each element, got a store to one place of other values in "
+                               << iterations << " of " << getAxisName(loop).quoted() << ", which is bound to "
+                               << schedule::stringifyThreadTag(bind.getValue())
+                               << ": the iteration that runs last would decide; a reduction carries what it reduces";
+    };
+    WalkResult always = loop->walk([&](memref::StoreOp store) -> WalkResult {
+      return racesAt(store, dependence, loop) ? refuse(store, "each iteration") : WalkResult::advance();
     });
+    if (always.wasInterrupted())
+      return always;
+    if (std::optional<ThreadRace> race = findThreadRace(loop))
+      return refuse(race->store, "iterations " + std::to_string(race->first) + " and " + std::to_string(race->second));
+    return WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
 }
