@@ -208,12 +208,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return signalPassFailure();
 
-    // What upstream carries along as an attribute of its own is one of the branch.
-    module.walk([](LLVM::BrOp branch) {
-      if (auto annotation =
-              dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr(kLoopAnnotationAttr)))
-        branch.setLoopAnnotationAttr(annotation);
-    });
+    attachLoopAnnotations(module);
 
     // Upstream says that an address is its buffer's plus what is not negative. The bases of split-shared-addresses may
     // lie before their buffer or behind it, and what is added to them may be negative.

@@ -19,6 +19,22 @@ inline mlir::LLVM::LoopAnnotationAttr getUnrollAnnotation(mlir::MLIRContext *con
   return mlir::LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
 }
 
+/// So many iterations of the loop are one.
+inline mlir::LLVM::LoopAnnotationAttr getJoinedAnnotation(mlir::MLIRContext *context, int32_t count) {
+  auto number = mlir::IntegerAttr::get(mlir::IntegerType::get(context, 32), count);
+  auto unroll = mlir::LLVM::LoopUnrollAttr::get(context, nullptr, number, nullptr, nullptr, nullptr, nullptr, nullptr);
+  return mlir::LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+}
+
+/// Upstream carries what a loop says along as an attribute of its own, which LLVM is not told: it is one of the branch.
+inline void attachLoopAnnotations(mlir::Operation *root) {
+  root->walk([](mlir::LLVM::BrOp branch) {
+    if (auto annotation =
+            llvm::dyn_cast_or_null<mlir::LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr(kLoopAnnotationAttr)))
+      branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
 /// Whether `annotate-unrolled-loops` has said that the loop is to be written out.
 inline bool isToBeWrittenOut(mlir::scf::ForOp loop) {
   auto annotation = loop->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>(kLoopAnnotationAttr);

@@ -57,6 +57,7 @@ static void addLoweringToLLVM(OpPassManager &pm) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createAttachLoopAnnotations());
   pm.addPass(createCarryBF16AsI16());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

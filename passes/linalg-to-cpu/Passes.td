@@ -119,8 +119,28 @@ def UnrollScheduledLoops : Pass<"unroll-scheduled-loops", "mlir::func::FuncOp"> 
       ...
     } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
     ```
+
+    Of an innermost loop over vectors four iterations become one (`<count = 4 : i32>`), if its extent is a larger
+    multiple of four.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
+def AttachLoopAnnotations : Pass<"attach-loop-annotations", "mlir::ModuleOp"> {
+  let summary = "What loops say to LLVM becomes an attribute of their branches";
+  let description = [{
+    Upstream's conversions carry the annotations of loops along as attributes that LLVM is not told.
+
+    ```mlir
+    llvm.br ^header(%next : i64) {llvm.loop_annotation = #annotation}
+    ```
+
+    becomes
+
+    ```mlir
+    llvm.br ^header(%next : i64) {loop_annotation = #annotation}
+    ```
+  }];
 }
 
 def LegalizeExterns : Pass<"legalize-externs", "mlir::ModuleOp"> {

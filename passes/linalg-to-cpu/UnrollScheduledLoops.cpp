@@ -13,6 +13,13 @@ namespace tilewright {
 
 /// Past this many ops a loop stays one: its code would no longer fit the cache of instructions, and take LLVM minutes.
 static constexpr int64_t kMaxOps = 8192;
+/// So many iterations of an innermost loop over vectors are one, and so many ops at most: processors foresee the end of
+/// a loop of few iterations, and keep several of its ops in flight.
+static constexpr int64_t kJoined = 4, kMaxOpsJoined = 512;
+
+static bool hasVectors(scf::ForOp loop) {
+  return loop->walk([](vector::LoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
 
 namespace {
 
@@ -32,10 +39,17 @@ struct UnrollScheduledLoops : impl::UnrollScheduledLoopsBase<UnrollScheduledLoop
       return ops;
     };
     getOperation().walk([&](scf::ForOp loop) {
-      if (!loop->removeAttr(schedule::kUnrollAttr))
-        return;
       auto extent = getConstantIntValue(loop.getUpperBound());
       int64_t ops = count(loop);
+      if (!loop->removeAttr(schedule::kUnrollAttr)) {
+        WalkResult walked =
+            loop->walk([&](scf::ForOp inner) { return WalkResult(failure(inner != loop && !unrolled.count(inner))); });
+        bool isInnermost = !walked.wasInterrupted();
+        if (isInnermost && extent && *extent % kJoined == 0 && *extent > kJoined && ops * kJoined <= kMaxOpsJoined &&
+            hasVectors(loop))
+          loop->setAttr(kLoopAnnotationAttr, getJoinedAnnotation(&getContext(), kJoined));
+        return;
+      }
       if (!extent || *extent > kMaxOps || ops * *extent > kMaxOps)
         return;
       loop->setAttr(kLoopAnnotationAttr, getUnrollAnnotation(&getContext(), /*isWrittenOut=*/true));
