@@ -42,7 +42,39 @@ static bool hasWrongAttributions(Operation *op) {
   return count && (count.getValue().isNegative() || count.getValue().getActiveBits() > 31);
 }
 
+/// MLIR's reader, its printer and many passes call themselves for each level of nesting, until the stack ends.
+static constexpr unsigned kMaxNesting = 1000;
+
+/// Whether brackets, or signs, stand in each other deeper than that. Bytecode has its own reader.
+static bool isNestedTooDeep(StringRef text) {
+  if (text.starts_with("ML\xefR"))
+    return false;
+  unsigned depth = 0, signs = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (c == '"') { // up to its end, past what is escaped
+      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+        at += text[at] == '\\';
+    } else if (text.substr(at).starts_with("//")) {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text.substr(at).starts_with("->") || text.substr(at).starts_with(">=")) {
+      ++at;
+    } else if (StringRef("([{<").contains(c)) {
+      ++depth;
+    } else if (StringRef(")]}>").contains(c)) {
+      depth -= depth > 0;
+    }
+    if (c != ' ' && c != '\n')
+      signs = c == '-' ? signs + 1 : 0;
+    if (std::max(depth, signs) > kMaxNesting)
+      return true;
+  }
+  return false;
+}
+
 std::optional<std::string> tilewright::findGivenUp(const DialectRegistry &registry, llvm::StringRef text) {
+  if (isNestedTooDeep(text))
+    return "brackets or signs nested deeper than " + std::to_string(kMaxNesting);
   std::string message;
   bool wrong = false;
   auto read = [&] {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from functools import cache
 from typing import Any
 
@@ -25,28 +24,6 @@ def _reader() -> tuple[Any, int]:
     return find, registry
 
 
-_MAX_NESTING = 1000
-"""MLIR's reader, its printer and many passes call themselves for each level, until the stack ends."""
-_BYTECODE = b"ML\xefR"
-_PIECE = re.compile(rb'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|->|>=|(?:-\s*)+|[(\[{<]|[)\]}>]')
-"""Strings, comments and arrows, whose brackets are none; signs; brackets."""
-
-
-def _is_nested_too_deep(text: bytes) -> bool:
-    if text.startswith(_BYTECODE) or sum(map(text.count, (b"(", b"[", b"{", b"<", b"-"))) <= _MAX_NESTING:
-        return False
-    depth = 0
-    for found in _PIECE.finditer(text):
-        piece = found.group()
-        if piece in (b"(", b"[", b"{", b"<"):
-            depth += 1
-        elif piece in (b")", b"]", b"}", b">"):
-            depth = max(depth - 1, 0)
-        if depth > _MAX_NESTING or (piece.startswith(b"-") and piece.count(b"-") > _MAX_NESTING):
-            return True
-    return False
-
-
 def check_readable(content: str | bytes, name: str) -> None:
     """Raises CompileError where MLIR's reader would end the process.
 
@@ -63,8 +40,7 @@ def check_readable(content: str | bytes, name: str) -> None:
     """
     data = content.encode() if isinstance(content, str) else content
     find, registry = _reader()
-    deep = f"brackets or signs nested deeper than {_MAX_NESTING}".encode()
-    why = deep if _is_nested_too_deep(data) else find(registry, data, len(data))
+    why = find(registry, data, len(data))
     if why is not None:
         said = f"expected IR that MLIR can read, got what its reader gives up on{': ' * bool(why)}{why.decode()}"
         found = Diagnostic("error", said, name)

@@ -287,6 +287,8 @@ def test_what_is_nested_too_deep(kind: str, count: int, tmp_path: Path, capsys: 
         tw.lower(text, name="f", target="cpu", stage="linalg", start="linalg")
     file = tmp_path / "deep.mlir"
     file.write_text(text)
+    result = opt(file)
+    assert (result.returncode, result.stderr.decode()) == (1, f"{file}: {said}\n")
     assert main(["compile", str(file), "--emit=ptx"]) == 1
     assert capsys.readouterr().err == f"tilewright compile: {file}: {said}\n"
 
