@@ -6,6 +6,7 @@ import numpy as np
 from mlir import ir
 
 from .. import te
+from ..errors import TilewrightKeyError as KeyError
 from ..te import Tensor
 from ..te.interpret import interpret
 from .builder import Graph

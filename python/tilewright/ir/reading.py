@@ -27,8 +27,8 @@ def _reader() -> tuple[Any, int]:
 def check_readable(content: str | bytes, name: str) -> None:
     """Raises CompileError where MLIR's reader would end the process.
 
-    It does so on types of 2**63 elements and on some bytecode. `name` is the IR's name in the error. IR that the reader
-    rejects by itself gives the reader's own error, with the place.
+    It does so on types of 2**63 elements, on what is nested deeper than 1000, and on some bytecode. `name` is the IR's
+    name in the error. IR that the reader rejects by itself gives the reader's own error, with the place.
 
     >>> check_readable("func.func private @f(memref<4xf32>)", "f.mlir")
     >>> whole, part = f"memref<4x{2**63 - 1}xf32>", f"memref<2x2xf32, strided<[{2**63 - 1}, 1]>>"
