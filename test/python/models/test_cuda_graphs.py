@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tilewright as tw
+from fake_arrays import ON_GPU
 from tilewright import te
 from tilewright.graph import Graph, GraphBuilder, TensorType, compile_graph, ir_of_graph
 
@@ -20,34 +21,9 @@ FAKE = Path(__file__).parents[1] / "runtime" / "fake_cuda.c"
 TARGET = tw.Target("cuda", arch="sm_90a")
 
 # What the scripts begin with: arrays that say that they are on the GPU, and what the driver was asked for.
-BEGIN = """
-import ctypes, sys
-import numpy as np
-import tvm_ffi
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
-                ("dtype", ctypes.c_uint8 * 4), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
-                ("byte_offset", ctypes.c_uint64)]
-
-class Managed(ctypes.Structure):
-    _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
-
-new = ctypes.pythonapi.PyCapsule_New
-new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-keep = []
-
-class OnGPU:
-    def __init__(self, array):
-        shape = (ctypes.c_int64 * 1)(len(array))
-        tensor = Tensor(array.ctypes.data, (2, 0), 1, (2, 32, 1, 0), ctypes.addressof(shape), None, 0)
-        self.managed = Managed(tensor, None, None)
-        keep.append((self, shape, array))
-    def __dlpack_device__(self):
-        return 2, 0
-    def __dlpack__(self, **options):
-        return new(ctypes.addressof(self.managed), b"dltensor", None)
-
+BEGIN = (
+    ON_GPU
+    + """
 def aligned(count):
     made = np.zeros(count + 64, np.float32)
     made = made[-made.ctypes.data // 4 % 16 :][:count]
@@ -77,6 +53,7 @@ CAPTURED = {"captures": 1, "instances": 1, "graph_launches": 1, "allocations": 1
 AGAIN = {"graph_launches": 1, "allocations": 1}
 x, y = aligned(64), aligned(64)
 """
+)
 
 
 def _doubling(rows: int | te.Var = 64, groups: int = 3) -> Graph:
