@@ -11,7 +11,6 @@ __thread SharedWorkspace *tilewright::host::sharedWorkspace = nullptr;
 namespace {
 
 enum : int32_t {
-  MaxDevices = 64,
   NonBlocking = 1, // CU_STREAM_NON_BLOCKING
   ThreadLocal = 1, // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
   mostFailures = 3,
@@ -121,7 +120,7 @@ DeviceModel *tilewright::host::findDeviceModel(TilewrightModel &model, const Loa
       return device;
   LoadGuard guard;
   byDevice = static_cast<DeviceModel **>(model.devices);
-  if (!byDevice && !(byDevice = static_cast<DeviceModel **>(std::calloc(MaxDevices, sizeof(DeviceModel *))))) {
+  if (!byDevice && !(byDevice = static_cast<DeviceModel **>(std::calloc(maxDevices, sizeof(DeviceModel *))))) {
     beginFailure() << "no memory for what a model keeps for each GPU";
     return nullptr;
   }
@@ -165,7 +164,7 @@ void tilewrightHostCloseModel(TilewrightModel *model) {
   if (!byDevice)
     return;
   model->devices = nullptr;
-  for (int32_t i = 0; i < MaxDevices; ++i) {
+  for (int32_t i = 0; i < maxDevices; ++i) {
     DeviceModel *device = byDevice[i];
     if (!device)
       continue;

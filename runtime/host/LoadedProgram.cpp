@@ -9,7 +9,6 @@ using namespace tilewright::host;
 namespace {
 
 enum : int32_t {
-  MaxDevices = 64,
   CapabilityMajor = 75, // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
   CapabilityMinor = 76,
   ReleaseThreshold = 4, // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
@@ -133,7 +132,7 @@ LoadedProgram *load(const TilewrightCudaDriver &driver, TilewrightProgram &progr
   int32_t count = 0, major = 0, minor = 0;
   if (int32_t code = driver.deviceGetCount(&count))
     return failDriver(driver, "cuDeviceGetCount", code), nullptr;
-  if (device < 0 || device >= count || device >= MaxDevices) {
+  if (device < 0 || device >= count || device >= maxDevices) {
     beginFailure() << "no GPU cuda:" << device << ": the driver has " << count << " of them";
     return nullptr;
   }
@@ -176,7 +175,7 @@ LoadedProgram *firstOf(const TilewrightProgram &program) {
 /// The program in a GPU, or null where it has not been loaded into that.
 LoadedProgram *findInDevice(const TilewrightProgram &program, int32_t device) {
   LoadedProgram *first = firstOf(program);
-  if (!first || uint32_t(device) >= MaxDevices)
+  if (!first || uint32_t(device) >= uint32_t(maxDevices))
     return nullptr;
   return __atomic_load_n(&first->details->byDevice[device], __ATOMIC_ACQUIRE);
 }
@@ -190,7 +189,7 @@ LoadedProgram *loadInto(const TilewrightCudaDriver &driver, TilewrightProgram &p
   if (!loaded)
     return nullptr;
   loaded->details->byDevice = first ? first->details->byDevice
-                                    : static_cast<LoadedProgram **>(std::calloc(MaxDevices, sizeof(LoadedProgram *)));
+                                    : static_cast<LoadedProgram **>(std::calloc(maxDevices, sizeof(LoadedProgram *)));
   __atomic_store_n(&loaded->details->byDevice[device], loaded, __ATOMIC_RELEASE);
   if (!first)
     __atomic_store_n(&program.state, loaded, __ATOMIC_RELEASE);
@@ -225,7 +224,7 @@ void *tilewright::host::findPool(LoadedProgram &loaded) {
     return pool;
   LoadGuard guard;
   const TilewrightCudaDriver &driver = *details.driver;
-  static void *pools[MaxDevices];
+  static void *pools[maxDevices];
   static const TilewrightCudaDriver *owner = nullptr;
   if (owner != &driver) {
     owner = &driver;
@@ -251,7 +250,7 @@ int32_t tilewrightHostLoadCuda(TilewrightProgram *program, int32_t device) {
 int32_t tilewrightHostLoad(TilewrightProgram *program, const TilewrightAny *args, int32_t count) {
   if (count <= 0)
     return tilewrightHostLoadCuda(program, 0);
-  if (count == 1 && args[0].type == 1 && args[0].integer >= 0 && args[0].integer < MaxDevices)
+  if (count == 1 && args[0].type == 1 && args[0].integer >= 0 && args[0].integer < maxDevices)
     return tilewrightHostLoadCuda(program, int32_t(args[0].integer));
   const char *parts[] = {program->signature->name, "_load: expected the number of a GPU, or no argument"};
   tilewrightFFI.raise("TypeError", parts, 2);
@@ -269,7 +268,7 @@ void tilewrightHostUnloadCuda(TilewrightProgram *program) {
     return;
   program->state = nullptr;
   LoadedProgram **byDevice = first->details->byDevice;
-  for (int32_t device = 0; device < MaxDevices; ++device) {
+  for (int32_t device = 0; device < maxDevices; ++device) {
     LoadedProgram *loaded = byDevice[device];
     if (!loaded)
       continue;

@@ -9,6 +9,9 @@
 
 namespace tilewright::host {
 
+/// GPUs of a machine that programs and models are loaded into.
+inline constexpr int32_t maxDevices = 64;
+
 /// Loading is done by one thread at a time, and what is loaded is set up by it.
 struct LoadGuard {
   LoadGuard();

@@ -113,7 +113,7 @@ def test_schedules_are_made_for_the_device() -> None:
             _, (_, _, C) = schedules.sgemm(128, 1024, 8192)
         (total,) = C.op.input_tensors
         parts.append(total.op.input_tensors[0].shape[0])
-    assert parts == [4, 32]
+    assert parts == [8, 32]
 
 
 def test_the_driver_says_what_is_present() -> None:

@@ -196,7 +196,8 @@ def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
         alike = all(access.axes == direct[0].axes for access in read)
         return [one for one in some if alike and extent_of(one.shape[-1]) > 1]
     reads: Sequence[tuple[Access, bool]] = _column_reads(group, stage)
-    places = [access.tensor for access, _ in reads if access.tensor.op.num_outputs == 1]
+    # Of a tensor that is read with steps, as by a dilated window, what is between would be copied.
+    places = [access.tensor for access, is_plain in reads if is_plain and access.tensor.op.num_outputs == 1]
     tensors = dict.fromkeys(tensor for tensor in places if tensor.op not in own)
     # Of a tensor that is read at several places a box of both would be copied.
     return [one for one in tensors if extent_of(one.shape[-1]) > 1 and len(stage.reads_of(one.op)) == 1]
