@@ -86,8 +86,9 @@ class StridedArray:
 
     def __init__(self, array: NDArray, view: View) -> None:
         self._array, self._view = array, view
-        self.shape, self.dtype = view.shape, array.dtype
-        self.nbytes = math.prod(view.shape) * array.dtype.itemsize
+        self.shape: tuple[int, ...] = view.shape
+        self.dtype: np.dtype[Any] = array.dtype
+        self.nbytes: int = math.prod(view.shape) * array.dtype.itemsize
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()

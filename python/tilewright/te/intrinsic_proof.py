@@ -196,10 +196,6 @@ class _Run:
             self.memory[("computed",), place] = found[0]
 
 
-def _types(op: Any) -> list[Any]:
-    return [one.type for one in op.operands]
-
-
 def _counts(named: Any) -> bool:
     """Whether an attribute says what an operation computes, of any numbers."""
     return named.name != "fastmath" and str(named.attr) != "#arith.overflow<none>"
