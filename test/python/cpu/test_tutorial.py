@@ -44,4 +44,5 @@ def test_results_are_of_these_steps():
     steps = ["baseline", "blocking", "vectorization", "permutation", "packing", "write cache"]
     seconds = [found[step]["median s"] for step in steps]
     assert seconds == sorted(seconds, reverse=True)
+    assert found["parallel"]["median s"] < 0.75 * found["write cache"]["median s"]
     assert found["write cache"]["of numpy (medians)"] >= 0.7 and found["tuned"]["of numpy (medians)"] >= 0.85
