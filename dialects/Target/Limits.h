@@ -17,6 +17,8 @@ inline constexpr int64_t kMaxClusterBlocks = 16;
 
 /// Registers of 32 bits of a block, and of a thread.
 inline constexpr int64_t kBlockRegisters = 65536, kThreadRegisters = 255;
+/// Bytes of local memory that a thread can have.
+inline constexpr uint64_t kThreadLocalBytes = 512 * 1024;
 
 /// What the swizzle of 128 bytes repeats after: the alignment of a block's shared memory.
 inline constexpr int64_t kSharedAlignment = 1024;

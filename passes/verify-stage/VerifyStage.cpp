@@ -43,9 +43,6 @@ static constexpr Leftover kLeftovers[] = {
     {schedule::kRollingAttr, "roll-reductions", Stage::GPU},
 };
 
-/// Bytes of local memory that a thread of any GPU can have.
-static constexpr uint64_t kThreadLocalBytes = 512 * 1024;
-
 static StringRef getStageName(Stage stage) {
   static constexpr StringLiteral names[] = {"te", "linalg", "loops", "gpu", "nvvm", "host"};
   return names[unsigned(stage)];
