@@ -20,7 +20,7 @@ namespace tilewright {
 /// Past this a loop stays one, whatever it indexes: the code would no longer fit the instruction cache, and take LLVM
 /// minutes.
 static constexpr int64_t kMaxOps = 4096;
-/// The same of all copies that the schedule's own unrolled loops around it make of it.
+/// The same of all copies that the schedule's own unrolled loops around it make of it, and of a loop that is marked.
 static constexpr int64_t kMaxOpsOfCopies = 4 * kMaxOps;
 
 /// Whether `index` is computed from `variable`.
@@ -117,7 +117,7 @@ struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledL
       bool isMarked = static_cast<bool>(loop->removeAttr(schedule::kUnrollAttr));
       int64_t ops = trips.value_or(1) * sizes.getBody(loop);
       bool isSmall = trips && ops <= kMaxOps && ops * countCopies(loop) <= kMaxOpsOfCopies;
-      if (!isMarked && !(isSmall && indexesRegisters(loop)))
+      if (isMarked ? ops > kMaxOpsOfCopies : !isSmall || !indexesRegisters(loop))
         return;
       loop->setAttr(kLoopAnnotationAttr, getUnrollAnnotation(&getContext(), /*isWrittenOut=*/true));
       sizes.setWrittenOut(loop, trips.value_or(1));

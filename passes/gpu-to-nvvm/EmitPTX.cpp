@@ -132,12 +132,30 @@ static void keepManyLoops(llvm::Module &module) {
 /// Functions of more than this many instructions are left as they are.
 static constexpr unsigned kMostForSLP = 10000;
 
+/// Unrolling multiplies: loops in loops that a schedule unrolls become 40,000 instructions, and LLVM and ptxas take
+/// minutes for them. Loops in functions of more than this many instructions stay loops.
+static constexpr unsigned kMostForUnrolling = 8000;
+
+/// Whether LLVM runs `pass` on `unit`, a loop or a function.
+static bool isWorthwhile(llvm::StringRef pass, llvm::Any unit) {
+  if (const auto *loop = llvm::any_cast<const llvm::Loop *>(&unit))
+    return !pass.contains("LoopFullUnroll") ||
+           (*loop)->getHeader()->getParent()->getInstructionCount() <= kMostForUnrolling;
+  const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
+  if (!function)
+    return true;
+  unsigned most = pass.contains("SLPVectorizer")    ? kMostForSLP
+                  : pass.contains("LoopUnrollPass") ? kMostForUnrolling
+                                                    : ~0u;
+  return most == ~0u || (*function)->getInstructionCount() <= most;
+}
+
 namespace {
 /// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
 struct ModuleToPTX : LLVM::ModuleToObject {
   using ModuleToObject::ModuleToObject;
 
-  /// As upstream's, with a limit to what SLPVectorizer takes up.
+  /// As upstream's, with limits to what unrolling and SLPVectorizer take up.
   LogicalResult optimizeModule(llvm::Module &module, int level) override {
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))
@@ -147,10 +165,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     assert(level >= 0 && level <= 3);
     (*machine)->setOptLevel(static_cast<llvm::CodeGenOptLevel>(level));
     llvm::PassInstrumentationCallbacks callbacks;
-    callbacks.registerShouldRunOptionalPassCallback([](llvm::StringRef pass, llvm::Any unit) {
-      const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
-      return !pass.contains("SLPVectorizer") || !function || (*function)->getInstructionCount() <= kMostForSLP;
-    });
+    callbacks.registerShouldRunOptionalPassCallback(isWorthwhile);
     llvm::PipelineTuningOptions tuning;
     tuning.LoopUnrolling = tuning.LoopInterleaving = tuning.LoopVectorization = tuning.SLPVectorization = true;
     llvm::PassBuilder builder(*machine, tuning, std::nullopt, &callbacks);

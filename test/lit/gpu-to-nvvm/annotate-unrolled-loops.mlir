@@ -25,6 +25,15 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: gpu.return
 
+// Of marked loops in each other, those stay loops that would make too many copies.
+// CHECK-LABEL: gpu.func @marked
+// CHECK: scf.for
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: memref.store
+// CHECK-NEXT: } {llvm.loop_annotation = #[[LOOP]]}
+// CHECK-NEXT: }
+// CHECK-NEXT: gpu.return
+
 // The annotation is the latch's.
 // NVVM-LABEL: llvm.func @f
 // NVVM-COUNT-2: llvm.br {{.*}} {loop_annotation = #{{.*}}}
@@ -66,6 +75,18 @@ gpu.module @kernels {
         }
       }
     }
+    gpu.return
+  }
+
+  gpu.func @marked(%A: memref<256x256xf32>, %x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c256 = arith.constant 256 : index
+    scf.for %i = %c0 to %c256 step %c1 {
+      scf.for %j = %c0 to %c256 step %c1 {
+        memref.store %x, %A[%i, %j] : memref<256x256xf32>
+      } {schedule.unroll}
+    } {schedule.unroll}
     gpu.return
   }
 }
