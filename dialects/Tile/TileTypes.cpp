@@ -136,7 +136,7 @@ LogicalResult TensorMapType::verify(EmitError emitError, ArrayRef<int64_t> box, 
   if (failed(verifyElement(emitError, element)) || failed(verifySwizzle(emitError, swizzle)))
     return failure();
   if (!findElement(element) && !element.isInteger())
-    return emitError() << "expected elements that the bulk copy engine knows, got " << element;
+    return emitError() << "expected elements that TMA knows, got " << element;
   if (box.empty() || int64_t(box.size()) > kMaxTensorRank)
     return emitError() << "expected a box of 1 to " << kMaxTensorRank << " dimensions, got " << box.size();
   for (auto [dimension, extent] : llvm::enumerate(box))

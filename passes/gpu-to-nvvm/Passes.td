@@ -18,7 +18,7 @@ def CheckKernelOps : Pass<"check-kernel-ops", "mlir::gpu::GPUModuleOp"> {
 }
 
 def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncOp"> {
-  let summary = "Loops marked to be unrolled are left to LLVM to be written out";
+  let summary = "LLVM unrolls the loops that are marked to be unrolled";
   let description = [{
     If a loop's variable picks an element of a thread's own buffer, and its extent is constant, the loop is unrolled
     too, marked or not. Registers have no addresses, so only then does the buffer stay in them. Limits hold for the
@@ -42,7 +42,7 @@ def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncO
 }
 
 def SplitSharedAddresses : Pass<"split-shared-addresses", "mlir::gpu::GPUFuncOp"> {
-  let summary = "Addresses in shared memory become a base, and what is constant once loops are written out";
+  let summary = "Addresses in shared memory become a base, and what is constant once loops are unrolled";
   let description = [{
     An instruction holds a constant distance itself. All accesses of a fragment then need one register for their
     addresses, and the alignment of one implies that of the others.
@@ -51,7 +51,7 @@ def SplitSharedAddresses : Pass<"split-shared-addresses", "mlir::gpu::GPUFuncOp"
     %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 4 + 64)>(%i)[%thread_id_x]
     %1 = memref.load %s[%k, %0] : memref<8x132xf32, #gpu.address_space<workgroup>>
     ```
-    where the loops of `%i` and `%k` are to be written out becomes
+    where the loops of `%i` and `%k` are to be unrolled becomes
     ```mlir
     %base = affine.apply affine_map<()[s0] -> (s0 * 4)>()[%thread_id_x]
     %view = memref.reinterpret_cast %s to offset: [%base], sizes: [1056], strides: [1]

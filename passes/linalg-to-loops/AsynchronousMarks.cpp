@@ -42,7 +42,7 @@ LogicalResult BoundInference::verifyAsynchronous(const ScheduledStage &stage) {
     if (bounds[stage].scope == schedule::Scope::Local)
       return error() << "expected a stage in shared or global memory, got '" << stage.name << "' in local memory";
     if (stage.layout.map || stage.layout.granule || stage.layout.rollingLoc || !stage.alignments.empty())
-      return error() << "expected a buffer that lies as the engine lays it out, got stage '" << stage.name
+      return error() << "expected a buffer that lies as TMA lays it out, got stage '" << stage.name
                      << "' with a layout of its own";
     if (stage.numSpatial != stage.roots.size())
       return error() << "expected a stage that is a copy, got the reduction '" << stage.name << "'";

@@ -70,14 +70,14 @@ bool TileCopy::hasTensorDimensions() const {
   return true;
 }
 
-/// A tensor with strides of its own is one whose rows the engine can step over.
+/// A tensor with strides of its own is one whose rows TMA can step over.
 static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagnostic()> refuse) {
   auto type = cast<MemRefType>(tensor.getType());
   if (type.getLayout().isIdentity())
     return success();
   if (!hasUnitRows(type))
-    return refuse() << "expected a tensor whose last stride is 1, as the engine copies rows, got "
-                    << getBufferName(tensor) << " as " << type;
+    return refuse() << "expected a tensor whose last stride is 1, as TMA copies rows, got " << getBufferName(tensor)
+                    << " as " << type;
   int64_t bytes = getElementBytes(type.getElementType());
   for (int64_t dimension = 0; dimension + 1 < type.getRank(); ++dimension) {
     int64_t known = type.getStridesAndOffset().first[dimension], divisor = getStrideDivisor(tensor, dimension);
@@ -85,7 +85,7 @@ static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagn
       continue;
     InFlightDiagnostic diag = refuse() << "expected strides of multiples of " << tile::kTensorStrideBytes << " bytes, "
                                        << tile::kTensorStrideBytes / bytes << " elements of " << type.getElementType()
-                                       << ", which the engine can step over, got ";
+                                       << ", which TMA can step over, got ";
     if (ShapedType::isDynamic(known))
       diag << "one that may be any multiple of " << divisor << " (te.var has divisible_by)";
     else
@@ -169,7 +169,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   llvm::BitVector guarded(type.getRank());
   for (Value condition : conditions)
     if (!isWithin(condition, copy.tensor, *inTensor, guarded))
-      return refuse() << "expected zeros where the tensor ends and nowhere else, as the engine fills them in";
+      return refuse() << "expected zeros where the tensor ends and nowhere else, as TMA fills them in";
 
   // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the
   // map's.
@@ -275,7 +275,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   int64_t bytes = tile::getElementBytes(type.getElementType());
   if (type.getLayout().isIdentity() && index::getKnownDivisor(copy.tensor, rank - 1) * bytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
-                    << " bytes, which the engine can step over, got " << describeRow(copy);
+                    << " bytes, which TMA can step over, got " << describeRow(copy);
   if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() &&
       llvm::is_contained(strides, ShapedType::kDynamic))
     return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor)
@@ -287,7 +287,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   if (!copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))
     return refuse() << "expected boxes that begin at multiples of " << tile::kTensorStrideBytes << " bytes of a row of "
                     << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes
-                    << " elements, as the engine copies them";
+                    << " elements, as TMA copies them";
   if (int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
     return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
   bool isByRows = !isLoad && transposed.contains(copy.buffer);

@@ -1,4 +1,4 @@
-//===- NarrowTiles.cpp - tiles of several widths that fill the last wave ---===//
+//===- NarrowTiles.cpp - tiles of several widths that fill the last wave --===//
 //
 // Where blocks go through tiles in waves and the last wave has tiles for some of them only, rows of tiles get one tile
 // more, and others of such a row become narrower. All tiles are copied as wide ones: what a narrow one has past its
@@ -172,7 +172,7 @@ LogicalResult TileNarrower::match() {
   if (isPromoted)
     return refuse() << "expected sums that the tensor cores keep for narrower tiles, got promoted ones";
   if (stores.size() != 1 || storesOthers || matmuls.empty() || stores[0].getExtents() || stores[0].getBox().size() != 2)
-    return refuse() << "expected a matrix that the copy engine stores for narrower tiles: use copy_by(\"tma\")";
+    return refuse() << "expected a matrix that TMA stores for narrower tiles: use copy_by(\"tma\")";
   store = stores[0];
   bool isTransposed = store.getTransposed();
   unsigned dimension = isTransposed ? 0 : 1;

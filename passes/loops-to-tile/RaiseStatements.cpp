@@ -168,13 +168,13 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
     bool isTile = isShared(buffer) && buffer.getParentBlock() == around.getBody() && !tiles.contains(buffer);
     if (isTile && !store.getValue().getDefiningOp<memref::LoadOp>())
       return error("software_pipeline", around.getLoc())
-             << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(buffer)
+             << "expected shared buffers that TMA fills for wgmma, got stage '" << getBufferName(buffer)
              << "', which computes its elements: compute it in global memory, and copy that with cache_read and "
                 "copy_by(\"tma\")";
     if (isTile)
       return error("software_pipeline", around.getLoc())
-             << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(buffer)
-             << "': use s[" << getBufferName(buffer) << "].copy_by(\"tma\")";
+             << "expected shared buffers that TMA fills for wgmma, got stage '" << getBufferName(buffer) << "': use s["
+             << getBufferName(buffer) << "].copy_by(\"tma\")";
     return error("software_pipeline", statement->getLoc())
            << "expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it";
   }

@@ -283,7 +283,7 @@ LogicalResult checkAlignment(Operation *nest, func::FuncOp function, TileRaiser 
       continue;
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr);
     return raiser.matmulError() << "expected tensors aligned to " << kArgumentAlignment
-                                << " bytes, as the copy engine needs them, got " << (name ? name.getValue() : "one")
+                                << " bytes, as TMA needs them, got " << (name ? name.getValue() : "one")
                                 << ", aligned to " << alignment;
   }
   return success();

@@ -46,7 +46,7 @@ const char *adviceFor(int32_t code) {
   case CooperativeTooLarge:
     return "; the schedule asks for all blocks at once: launch fewer, or smaller ones";
   case LaunchOutOfResources:
-    return "; the block's threads need more registers than a multiprocessor has: make the block smaller";
+    return "; the block's threads need more registers than an SM has: make the block smaller";
   }
   return "";
 }

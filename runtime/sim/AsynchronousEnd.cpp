@@ -9,7 +9,7 @@ void Machine::checkEnd() {
     Knowledge ended;
     for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread) {
       ended.add(thread->knowledge.known);
-      for (auto [groups, what] : {std::pair(&thread->storeGroups, "bulk copy to global memory"),
+      for (auto [groups, what] : {std::pair(&thread->storeGroups, "TMA copy to global memory"),
                                   std::pair(&thread->productGroups, "product")}) {
         bool isFirst = groups != &thread->productGroups || thread->number % warpgroupSize == 0;
         if (isFirst && groups->agent && thread->knowledge.known.of(groups->agent) < groups->last)
@@ -22,7 +22,7 @@ void Machine::checkEnd() {
     for (auto &[offset, barrier] : block.barriers) {
       if (ended.of(barrier.copies) < barrier.lastCopy)
         reportAt(UnfinishedCopy, barrier.lastCopySite,
-                 "bulk copy that is not waited for: no thread of " + describeBlock(block) + " waits for " +
+                 "TMA copy that is not waited for: no thread of " + describeBlock(block) + " waits for " +
                      describeBarrier(barrier) + ", which it signals",
                  block);
       if (barrier.lastArrivalSite && (barrier.missing < barrier.count || barrier.missingBytes))

@@ -126,7 +126,7 @@ void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const in
     const ArgumentMemory *memory = findArgument(-1, map.address);
     if (checked && memory && !memory->isWritten(address, length))
       reportAt(UnwrittenRead, site,
-               "read of unwritten memory: '" + memory->buffer->name + "' by a bulk copy of " +
+               "read of unwritten memory: '" + memory->buffer->name + "' by a TMA copy of " +
                    describeNumber(thread.number),
                *thread.block);
     char *place = bytes.data() + row * map.rowBytes() + first * map.elementBytes;
@@ -136,19 +136,19 @@ void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const in
   }
 }
 
-/// Whether shared memory begins where the copy engine can copy to or from.
+/// Whether shared memory begins where TMA can copy to or from.
 bool Machine::isAligned(Thread &thread, Site site, uint64_t address) {
   constexpr uint64_t alignment = 128;
   if (address % alignment == 0)
     return true;
   reportAt(OutOfBounds, site,
-           "expected a bulk copy at a multiple of 128 bytes of shared memory, got one " +
+           "expected a TMA copy at a multiple of 128 bytes of shared memory, got one " +
                std::to_string(address % alignment) + " bytes past one",
            *thread.block);
   return false;
 }
 
-/// Whether the box is one that the copy engine takes: on an illegal instruction a GPU gives up.
+/// Whether the box is one that TMA takes: on an illegal instruction a GPU gives up.
 bool Machine::isLegalBox(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, bool isStore) {
   constexpr int64_t alignment = 16;
   std::string wrong;
@@ -161,7 +161,7 @@ bool Machine::isLegalBox(Thread &thread, Site site, const TensorMap &map, const 
               std::to_string(map.rank - 1 - i);
   if (wrong.empty())
     return true;
-  reportAt(OutOfBounds, site, "expected the box of a bulk copy to begin " + wrong, *thread.block);
+  reportAt(OutOfBounds, site, "expected the box of a TMA copy to begin " + wrong, *thread.block);
   return false;
 }
 
@@ -194,7 +194,7 @@ void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *m
     Moment moment{barrier->copies, static_cast<uint32_t>(barrier->phase + 1)};
     if (checked) {
       User user({moment, site, /*isAsync=*/true}, thread.knowledge.known, thread.knowledge.fenced);
-      reportClash(block.tracked.write(offset, bytes.size(), user), "a bulk copy of " + describeNumber(thread.number),
+      reportClash(block.tracked.write(offset, bytes.size(), user), "a TMA copy of " + describeNumber(thread.number),
                   true, site, block);
       barrier->arrived.known.add(moment);
       barrier->lastCopy = moment.step;
@@ -221,7 +221,7 @@ void Machine::checkPlace(Thread &thread, Site site, const void *mapAddress, int3
   reportAt(OutOfBounds, site,
            "expected an index from 0 to " + std::to_string(extent - 1) + " in dimension " +
                std::to_string(map->rank - 1 - dimension) + (memory ? " of '" + memory->buffer->name + "'" : "") +
-               ", got " + std::to_string(coordinate) + " by a bulk copy of " + describeNumber(thread.number),
+               ", got " + std::to_string(coordinate) + " by a TMA copy of " + describeNumber(thread.number),
            *thread.block);
 }
 
@@ -237,11 +237,11 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
   note(thread, TilewrightSimStores, site);
   Thread::Groups &groups = thread.storeGroups;
   if (!groups.agent)
-    groups.agent = newAgent("a bulk copy of " + describeNumber(thread.number), *block);
+    groups.agent = newAgent("a TMA copy of " + describeNumber(thread.number), *block);
   groups.add(site);
   if (checked) {
     User user({{groups.agent, groups.last}, site, /*isAsync=*/true}, thread.knowledge.known, thread.knowledge.fenced);
-    reportClash(block->tracked.read(offset, map->bytes(), user), "a bulk copy of " + describeNumber(thread.number),
+    reportClash(block->tracked.read(offset, map->bytes(), user), "a TMA copy of " + describeNumber(thread.number),
                 false, site, *block);
   }
   std::vector<char> bytes(map->bytes());

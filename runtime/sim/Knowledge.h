@@ -3,7 +3,7 @@
 // In a kernel of asynchronous tiles nothing orders what two threads do but the barriers between them, whose order is
 // not that of the program. So each thread keeps what it knows to have happened: of each agent, how far it has come (a
 // vector clock). Whoever arrives at a barrier hands its knowledge in, and whoever waits for it takes what was handed
-// in. What goes on beside the threads is of agents too: a bulk copy is known to be done by those alone who waited for
+// in. What goes on beside the threads is of agents too: a TMA copy is known to be done by those alone who waited for
 // it.
 //
 //===----------------------------------------------------------------------===//

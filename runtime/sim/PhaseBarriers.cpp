@@ -16,7 +16,7 @@ void Machine::startBarrier(Thread &thread, Site site, uint64_t address, int64_t 
   barrier.offset = offset;
   barrier.count = barrier.missing = count;
   barrier.started = userOf(thread, site).moment;
-  barrier.copies = newAgent("a bulk copy", *block);
+  barrier.copies = newAgent("a TMA copy", *block);
   if (checked)
     block->tracked.keepForBarrier(offset, 8);
 }

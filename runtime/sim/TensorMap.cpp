@@ -1,4 +1,4 @@
-//===- TensorMap.cpp - what the bulk copy engine knows of a tensor --------===//
+//===- TensorMap.cpp - what TMA knows of a tensor -------------------------===//
 #include "runtime/sim/TensorMap.h"
 #include "runtime/Launcher.h"
 

@@ -1,4 +1,4 @@
-//===- TensorMap.h - what the bulk copy engine knows of a tensor ----------===//
+//===- TensorMap.h - what TMA knows of a tensor ---------------------------===//
 #ifndef TILEWRIGHT_RUNTIME_SIM_TENSORMAP_H
 #define TILEWRIGHT_RUNTIME_SIM_TENSORMAP_H
 
@@ -22,7 +22,7 @@ struct TensorMap {
   uint64_t strides[maxRank]; // in bytes
 
   bool isValid() const { return magic == magicNumber; }
-  /// Of a map of tf32 the engine rounds what it loads, to nearest even (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 and _FTZ).
+  /// Of a map of tf32 TMA rounds what it loads, to nearest even (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 and _FTZ).
   bool roundsToTF32() const { return element == 11 || element == 12; }
   uint64_t rowBytes() const { return uint64_t(box[0]) * elementBytes; }
   uint64_t rows() const {

@@ -10,7 +10,7 @@
 
 namespace tilewright::sim {
 
-/// A read or a write. Threads see memory one way, bulk copies and products another (the async proxy).
+/// A read or a write. Threads see memory one way, TMA copies and products another (the async proxy).
 struct Use {
   Moment moment;
   Site site;

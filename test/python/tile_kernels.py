@@ -65,7 +65,7 @@ TYPES: dict[str, tuple[Any, Any, float]] = {
 
 
 def rounded(array: np.ndarray) -> np.ndarray:
-    """The nearest numbers of tf32, which bulk copies make of those of 32 bits: 10 bits behind the point, ties to even."""
+    """The nearest numbers of tf32, which TMA copies make of those of 32 bits: 10 bits behind the point, ties to even."""
     bits = array.view(np.uint32)
     return ((bits + 0xFFF + (bits >> 13 & 1)) & np.uint32(0xFFFFE000)).astype(np.uint32).view(np.float32)
 

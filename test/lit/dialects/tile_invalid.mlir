@@ -40,7 +40,7 @@ func.func private @f(!tile.buffer<64x128xbf16, swizzle = 128, panel_rows = 32>)
 
 // -----
 
-// expected-error@+1 {{expected elements that the bulk copy engine knows, got 'f8E8M0FNU'}}
+// expected-error@+1 {{expected elements that TMA knows, got 'f8E8M0FNU'}}
 func.func private @f(!tile.tensor_map<64x64xf8E8M0FNU>)
 
 // -----

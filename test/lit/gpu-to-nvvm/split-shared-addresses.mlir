@@ -4,7 +4,7 @@
 // CHECK-DAG: #[[REST:.*]] = affine_map<(d0, d1) -> (d0 * 132 + d1 + 64)>
 #unrolled = #llvm.loop_annotation<unroll = <full = true>>
 gpu.module @kernels {
-  // Of the loops only those that are written out count as constant; accesses that have all in common are left alone.
+  // Of the loops only those that are unrolled count as constant; accesses that have all in common are left alone.
   // CHECK-LABEL: gpu.func @fragments(
   // CHECK-SAME: %[[S:.*]]: memref<2x8x132xf32, #gpu.address_space<workgroup>>, %[[PLACE:.*]]: index
   gpu.func @fragments(%s: memref<2x8x132xf32, #gpu.address_space<workgroup>>, %place: index, %x: f32) kernel {

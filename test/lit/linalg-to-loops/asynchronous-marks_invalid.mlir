@@ -148,7 +148,7 @@ schedule.of @main {
   %k = schedule.reduce_axes %P ["k"] : !schedule.axis
   %k_outer, %k_inner = schedule.split %k by 64
   schedule.compute_at %A_shared at %P, %k_outer
-  // expected-error @below {{copy_by: expected a buffer that lies as the engine lays it out, got stage 'A.shared' with a layout of its own}}
+  // expected-error @below {{copy_by: expected a buffer that lies as TMA lays it out, got stage 'A.shared' with a layout of its own}}
   schedule.copy_by <tma> %A_shared swizzle 128
   schedule.swizzle %A_shared granule 8
 }

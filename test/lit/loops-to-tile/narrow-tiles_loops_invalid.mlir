@@ -176,7 +176,7 @@ func.func @main(%arg0: memref<33x128xbf16> {te.name = "A"}, %arg1: memref<255x12
   %c128 = arith.constant 128 : index
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
-  // expected-error @below {{persistent: expected a matrix that the copy engine stores for narrower tiles: use copy_by("tma")}}
+  // expected-error @below {{persistent: expected a matrix that TMA stores for narrower tiles: use copy_by("tma")}}
   scf.for %arg3 = %c0 to %c128 step %c1 {
     scf.for %arg4 = %c0 to %c1 step %c1 {
       scf.for %arg5 = %c0 to %c4 step %c1 {

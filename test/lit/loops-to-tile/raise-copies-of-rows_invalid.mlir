@@ -41,7 +41,7 @@ func.func @main(%arg0: memref<128x132xf16> {te.name = "A"}) {
         scf.for %arg8 = %c0 to %c64 step %c1 {
           %0 = affine.apply #map(%arg6, %arg8)
           %1 = memref.load %arg0[%arg7, %0] : memref<128x132xf16>
-          // expected-error @below {{copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which the engine can step over, got 132 elements of 'f16', 264 bytes, of A}}
+          // expected-error @below {{copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which TMA can step over, got 132 elements of 'f16', 264 bytes, of A}}
           memref.store %1, %alloc[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
         }
       }
@@ -68,7 +68,7 @@ func.func @main(%arg0: memref<128x256xf16> {te.name = "A"}) {
         scf.for %arg8 = %c0 to %c64 step %c1 {
           %0 = affine.apply #map(%arg6, %arg8)
           %1 = memref.load %arg0[%arg7, %0] : memref<128x256xf16>
-          // expected-error @below {{copy_by: stage 'F': expected boxes that begin at multiples of 16 bytes of a row of A, of 8 elements, as the engine copies them}}
+          // expected-error @below {{copy_by: stage 'F': expected boxes that begin at multiples of 16 bytes of a row of A, of 8 elements, as TMA copies them}}
           memref.store %1, %alloc[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
         }
       }
@@ -189,7 +189,7 @@ func.func @mm(%arg0: memref<128x64xbf16, strided<[1, ?]>> {te.name = "A", te.str
       scf.for %arg8 = %c0 to %c128 step %c1 {
         scf.for %arg9 = %c0 to %c64 step %c1 {
           %0 = memref.load %arg0[%arg8, %arg9] : memref<128x64xbf16, strided<[1, ?]>>
-          // expected-error @below {{copy_by: stage 'As': expected a tensor whose last stride is 1, as the engine copies rows, got A as 'memref<128x64xbf16, strided<[1, ?]>>'}}
+          // expected-error @below {{copy_by: stage 'As': expected a tensor whose last stride is 1, as TMA copies rows, got A as 'memref<128x64xbf16, strided<[1, ?]>>'}}
           memref.store %0, %alloc_0[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xbf16, #gpu.address_space<workgroup>>
         }
       }
@@ -213,7 +213,7 @@ func.func @mm(%arg0: memref<128x64xbf16, strided<[100, 1]>> {te.name = "A", te.s
       scf.for %arg8 = %c0 to %c128 step %c1 {
         scf.for %arg9 = %c0 to %c64 step %c1 {
           %0 = memref.load %arg0[%arg8, %arg9] : memref<128x64xbf16, strided<[100, 1]>>
-          // expected-error @below {{copy_by: stage 'As': expected strides of multiples of 16 bytes, 8 elements of 'bf16', which the engine can step over, got 100 in dimension 0 of A}}
+          // expected-error @below {{copy_by: stage 'As': expected strides of multiples of 16 bytes, 8 elements of 'bf16', which TMA can step over, got 100 in dimension 0 of A}}
           memref.store %0, %alloc_0[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xbf16, #gpu.address_space<workgroup>>
         }
       }
@@ -237,7 +237,7 @@ func.func @mm(%arg0: memref<128x64xbf16, strided<[?, 1]>> {te.name = "A", te.str
       scf.for %arg8 = %c0 to %c128 step %c1 {
         scf.for %arg9 = %c0 to %c64 step %c1 {
           %0 = memref.load %arg0[%arg8, %arg9] : memref<128x64xbf16, strided<[?, 1]>>
-          // expected-error @below {{copy_by: stage 'As': expected strides of multiples of 16 bytes, 8 elements of 'bf16', which the engine can step over, got one that may be any multiple of 2 (te.var has divisible_by) in dimension 0 of A}}
+          // expected-error @below {{copy_by: stage 'As': expected strides of multiples of 16 bytes, 8 elements of 'bf16', which TMA can step over, got one that may be any multiple of 2 (te.var has divisible_by) in dimension 0 of A}}
           memref.store %0, %alloc_0[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xbf16, #gpu.address_space<workgroup>>
         }
       }

@@ -359,7 +359,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}) {
             %cst = arith.constant 0.000000e+00 : f16
             scf.yield %cst : f16
           }
-          // expected-error @below {{copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in}}
+          // expected-error @below {{copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as TMA fills them in}}
           memref.store %2, %alloc[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
         }
       }

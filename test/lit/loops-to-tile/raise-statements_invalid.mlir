@@ -88,7 +88,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}) {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
   scf.for %arg3 = %c0 to %c1 step %c1 {
-    // expected-error @below {{software_pipeline: expected shared buffers that the copy engine fills for wgmma, got stage 'F', which computes its elements: compute it in global memory, and copy that with cache_read and copy_by("tma")}}
+    // expected-error @below {{software_pipeline: expected shared buffers that TMA fills for wgmma, got stage 'F', which computes its elements: compute it in global memory, and copy that with cache_read and copy_by("tma")}}
     scf.for %arg5 = %c0 to %c2 step %c1 {
       %alloc = memref.alloc() {te.stage = "F"} : memref<128x64xf16, #gpu.address_space<workgroup>>
       scf.for %arg6 = %c0 to %c32 step %c1 {
@@ -277,7 +277,7 @@ func.func @main(%arg1: memref<64x128xf16> {te.name = "B"}) {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
   scf.for %arg3 = %c0 to %c1 step %c1 {
-    // expected-error @below {{software_pipeline: expected shared buffers that the copy engine fills for wgmma, got stage 'B.shared': use s[B.shared].copy_by("tma")}}
+    // expected-error @below {{software_pipeline: expected shared buffers that TMA fills for wgmma, got stage 'B.shared': use s[B.shared].copy_by("tma")}}
     scf.for %arg5 = %c0 to %c2 step %c1 {
       %alloc_0 = memref.alloc() {te.stage = "B.shared"} : memref<64x64xf16, #gpu.address_space<workgroup>>
       scf.for %arg6 = %c0 to %c16 step %c1 {

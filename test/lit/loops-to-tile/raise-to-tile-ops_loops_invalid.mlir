@@ -140,7 +140,7 @@ func.func @main(%arg0: memref<256x256xbf16> {te.name = "A"}, %arg1: memref<256x2
               memref.store %1, %alloc_1[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x256xbf16, #gpu.address_space<workgroup>>
             }
           }
-          // expected-error @below {{wgmma of stage 'P': expected tensors aligned to 16 bytes, as the copy engine needs them, got B, aligned to 8}}
+          // expected-error @below {{wgmma of stage 'P': expected tensors aligned to 16 bytes, as TMA needs them, got B, aligned to 8}}
           scf.for %arg8 = %c0 to %c64 step %c1 {
             scf.for %arg9 = %c0 to %c256 step %c1 {
               scf.for %arg10 = %c0 to %c64 step %c1 {

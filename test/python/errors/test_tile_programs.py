@@ -61,7 +61,7 @@ OF_MATMUL = "'scf.for' op expected the loops of one matmul, got "
 
 @cache
 def loops() -> ir.Module:
-    """C = A B^T by two warpgroups, whose rows the engine stores together."""
+    """C = A B^T by two warpgroups, whose rows TMA stores together."""
     options = {"tile": (128, 64), "blocks": None, "cluster": (1, 1), "transpose_b": True}
     return tw.lower(
         *schedules.matmul_wgmma(128, 64, 128, "float16", **options), stage="loops", target="cuda -arch=sm_90a"

@@ -96,7 +96,7 @@ def test_tiles_behind_the_last_key_are_not_visited() -> None:
     cache.pages[0, 0] = -1
     with pytest.raises(SimulationError) as raised:
         ops.attention(q, cache.k, cache.v, pages=cache.pages, lengths=cache.lengths, target="sim -device=H200")
-    assert f"expected an index from 0 to {len(cache.k) - 1} in dimension 0 of 'K', got -1 by a bulk copy" in str(
+    assert f"expected an index from 0 to {len(cache.k) - 1} in dimension 0 of 'K', got -1 by a TMA copy" in str(
         raised.value
     )
 

@@ -138,9 +138,7 @@ def test_the_copy_engine_takes_16_bytes_alone() -> None:
     s, (A, B, C) = schedules.matmul_wgmma(256, 256, 256)
     with pytest.raises(tw.ScheduleError) as caught:
         tw.build(s, [A, te.aligned(B, 8), C], SM_90A)
-    assert "expected tensors aligned to 16 bytes, as the copy engine needs them, got B, aligned to 8" in str(
-        caught.value
-    )
+    assert "expected tensors aligned to 16 bytes, as TMA needs them, got B, aligned to 8" in str(caught.value)
 
 
 def test_host_source_is_refused() -> None:

@@ -45,7 +45,7 @@ def known_rows(a: te.Var, b: te.Var, c: te.Var) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("strides", [rows, known_rows])
 @pytest.mark.parametrize("schedule", [schedules.matmul_mma, schedules.matmul_wgmma])
 def test_tensor_cores(schedule: Callable[..., Any], strides: Callable[..., Any]) -> None:
-    """Through shared memory by vectors, and by the copy engine, whose tensor maps have the strides of the call."""
+    """Through shared memory by vectors, and by TMA, whose tensor maps have the strides of the call."""
     function = product(schedule, strides, "sim")
     choose = np.random.default_rng(4)
 
@@ -130,19 +130,19 @@ def test_cp_async_of_single_elements() -> None:
         (
             lambda a, b, c: ((1, a), None, None),
             8,
-            "expected a tensor whose last stride is 1, as the engine copies rows, got A as "
+            "expected a tensor whose last stride is 1, as TMA copies rows, got A as "
             "'memref<128x64xbf16, strided<[1, ?]>>'",
         ),
         (
             lambda a, b, c: ((a, 1), None, None),
             2,
-            "expected strides of multiples of 16 bytes, 8 elements of 'bf16', which the engine can step over, got one that "
+            "expected strides of multiples of 16 bytes, 8 elements of 'bf16', which TMA can step over, got one that "
             "may be any multiple of 2 (te.var has divisible_by) in dimension 0 of A",
         ),
         (
             lambda a, b, c: ((100, 1), None, None),
             8,
-            "expected strides of multiples of 16 bytes, 8 elements of 'bf16', which the engine can step over, got 100 in "
+            "expected strides of multiples of 16 bytes, 8 elements of 'bf16', which TMA can step over, got 100 in "
             "dimension 0 of A",
         ),
     ],
@@ -199,7 +199,7 @@ def test_what_takes_row_major_arrays_alone() -> None:
 
 
 def test_rows_of_any_number_of_a_larger_matrix() -> None:
-    """One kernel of symbolic extents and strides, by the copy engine."""
+    """One kernel of symbolic extents and strides, by TMA."""
     n = te.var("n")
     s, tensors = schedules.matmul_wgmma(n, 128, 64, "bfloat16", "float32")
     strides = (te.var(name, divisible_by=8) for name in ("lda", "ldb", "ldc"))

@@ -131,7 +131,7 @@ def test_a_page_that_does_not_exist_is_found() -> None:
     function = tw.build(s, args, target=tw.Target("sim", arch="sm_90a", checks=True), name="paged")
     with pytest.raises(SimulationError) as raised:
         function(t, a, b, c)
-    assert "expected an index from 0 to 11 in dimension 0 of 'B', got 12 by a bulk copy of thread" in str(raised.value)
+    assert "expected an index from 0 to 11 in dimension 0 of 'B', got 12 by a TMA copy of thread" in str(raised.value)
 
 
 @pytest.mark.parametrize(

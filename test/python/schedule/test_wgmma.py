@@ -287,12 +287,12 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"copied": "A"},
-        "software_pipeline: expected shared buffers that the copy engine fills for wgmma, got stage 'B.shared': use "
+        "software_pipeline: expected shared buffers that TMA fills for wgmma, got stage 'B.shared': use "
         's[B.shared].copy_by("tma")',
     ),
     (
         {"copied": "B", "factor": lambda A, i, j: A[i, j] * 2},
-        "software_pipeline: expected shared buffers that the copy engine fills for wgmma, got stage 'F', which computes its "
+        "software_pipeline: expected shared buffers that TMA fills for wgmma, got stage 'F', which computes its "
         'elements: compute it in global memory, and copy that with cache_read and copy_by("tma")',
     ),
     (
@@ -354,7 +354,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"factor": lambda A, i, k: te.if_then_else(i < 50, A[i, k], 0)},
-        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in",
+        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as TMA fills them in",
     ),
     (
         {"factor": lambda A, i, k: A[(i + k) // 2, k]},
@@ -400,30 +400,30 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"factor": lambda A, i, k: te.if_then_else(i < A.shape[0] - 1, A[i, k], 0), "shape_a": (te.var("m"), 128)},
-        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in",
+        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as TMA fills them in",
     ),
     (
         {"factor": lambda A, i, k: te.if_then_else(k < A.shape[0], A[i, k], 0), "shape_a": (te.var("m"), 128)},
-        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in",
+        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as TMA fills them in",
     ),
     (
         {"shape_a": (128, te.var("n"))},
-        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which the engine can step over, got "
+        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which TMA can step over, got "
         "n elements of 'f16', of A: use te.var(\"n\", divisible_by=8)",
     ),
     (
         {"shape_a": (128, te.var("n", divisible_by=4))},
-        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which the engine can step over, got "
+        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which TMA can step over, got "
         "n elements of 'f16', a multiple of 4, of A: use te.var(\"n\", divisible_by=8)",
     ),
     (
         {"shape_a": (128, 132)},
-        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which the engine can step over, got "
+        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which TMA can step over, got "
         "132 elements of 'f16', 264 bytes, of A",
     ),
     (
         {"factor": lambda A, i, k: A[i, k + 4], "shape_a": (128, 256)},
-        "copy_by: stage 'F': expected boxes that begin at multiples of 16 bytes of a row of A, of 8 elements, as the engine "
+        "copy_by: stage 'F': expected boxes that begin at multiples of 16 bytes of a row of A, of 8 elements, as TMA "
         "copies them",
     ),
     (
@@ -440,7 +440,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"change": lambda s, AS, **others: s[AS].swizzle(8)},
-        "copy_by: expected a buffer that lies as the engine lays it out, got stage 'A.shared' with a layout of its own",
+        "copy_by: expected a buffer that lies as TMA lays it out, got stage 'A.shared' with a layout of its own",
     ),
     (
         {"change": lambda s, P, **others: s[P].persistent()},
@@ -631,7 +631,7 @@ IN_TILE = te.placeholder((64,), "float32", name="weights")
         (
             (33, 255, 128),
             {"blocks": 3},
-            'expected a matrix that the copy engine stores for narrower tiles: use copy_by("tma")',
+            'expected a matrix that TMA stores for narrower tiles: use copy_by("tma")',
         ),
         (
             (128, 256, 128),
@@ -707,7 +707,7 @@ def test_llvm_does_less_yet_for_sums_that_are_saved() -> None:
 
 
 def test_a_transposed_result() -> None:
-    """Rows of the sums are columns of what the engine stores, so many of its rows at a time."""
+    """Rows of the sums are columns of what TMA stores, so many of its rows at a time."""
     options = {"warpgroups": 1, "M": 64, "element": lambda P, i, j: P[j, i], "is_copied": True}
     text = str(tw.lower(*product(**options, columns=32), stage="gpu"))
     assert re.search(r"from 32 transposed to %\w+ : <64x64xf32>, <32x64xf32, ", text)

@@ -147,7 +147,7 @@ def test_a_result_in_narrow_panels(columns: int, out_dtype: str) -> None:
 @pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("consumers", [1, 2])
 def test_a_result_in_parts(consumers: int, swaps: bool) -> None:
-    """While the engine reads one half of the buffer the other is written to."""
+    """While TMA reads one half of the buffer the other is written to."""
     shape, options = (128, 256, 192), {"tile": (64, 128), "columns": 64, "blocks": 1, "consumers": consumers}
     options["cluster"] = 1, 1
     if swaps:

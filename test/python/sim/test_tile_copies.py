@@ -1,4 +1,4 @@
-"""Tiles that threads copy themselves, by cp.async, where bulk copies cannot: what products need to see of them."""
+"""Tiles that threads copy themselves, by cp.async, where TMA copies cannot: what products need to see of them."""
 
 from __future__ import annotations
 

@@ -117,19 +117,19 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "a store of what is not visible to it": (
         FILL + "tile.sync_warpgroup\n" + STORE,
         (
-            "k.py:20: missing fence: a bulk copy of thread (0, 0, 0) reads 'buffer' at byte 0, which thread (0, 0, "
+            "k.py:20: missing fence: a TMA copy of thread (0, 0, 0) reads 'buffer' at byte 0, which thread (0, 0, "
             "0) writes at k.py:15 with no tile.fence_async between, in block (0, 0, 0) in f_kernel0",
         ),
     ),
     "a store before all have written": (
         FILL + "tile.fence_async\n" + STORE,
         (
-            "k.py:20: read of unwritten memory: a bulk copy of thread (0, 0, 0) reads 'buffer' at byte 4, in block "
+            "k.py:20: read of unwritten memory: a TMA copy of thread (0, 0, 0) reads 'buffer' at byte 4, in block "
             "(0, 0, 0) in f_kernel0",
-            "k.py:15: race on shared memory: thread (1, 0, 0) writes 'raw' at [1], which a bulk copy of thread (0, "
+            "k.py:15: race on shared memory: thread (1, 0, 0) writes 'raw' at [1], which a TMA copy of thread (0, "
             "0, 0) reads at k.py:20 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (126 more like "
             "this)",
-            "k.py:16: race on shared memory: thread (1, 0, 0) writes 'raw' at [129], which a bulk copy of thread (0, "
+            "k.py:16: race on shared memory: thread (1, 0, 0) writes 'raw' at [129], which a TMA copy of thread (0, "
             "0, 0) reads at k.py:20 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (126 more like "
             "this)",
         ),
@@ -137,17 +137,17 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "a store that nobody waits for": (
         FILL + FENCED + STORE.replace("tile.wait_stores 0", ""),
         (
-            "k.py:20: bulk copy to global memory that is not waited for: thread (0, 0, 0) of block (0, 0, 0) in "
+            "k.py:20: TMA copy to global memory that is not waited for: thread (0, 0, 0) of block (0, 0, 0) in "
             "f_kernel0 ends while what it began here may still use shared memory",
         ),
     ),
     "writing what is stored": (
         FILL + FENCED + STORE.replace("tile.wait_stores 0\n  }", "}" + AGAIN + "tile.wait_stores 0"),
         (
-            "k.py:25: race on shared memory: thread (0, 0, 0) writes 'raw' at [0], which a bulk copy of thread (0, "
+            "k.py:25: race on shared memory: thread (0, 0, 0) writes 'raw' at [0], which a TMA copy of thread (0, "
             "0, 0) reads at k.py:20 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (127 more like "
             "this)",
-            "k.py:26: race on shared memory: thread (0, 0, 0) writes 'raw' at [128], which a bulk copy of thread (0, "
+            "k.py:26: race on shared memory: thread (0, 0, 0) writes 'raw' at [128], which a TMA copy of thread (0, "
             "0, 0) reads at k.py:20 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (127 more like "
             "this)",
         ),
@@ -161,16 +161,16 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
   memref.store %x, %raw[%t] : memref<256xf32, {SHARED}> @31
 """,
         (
-            "k.py:30: race on shared memory: thread (0, 0, 0) reads 'slot' at [0], which a bulk copy writes at "
+            "k.py:30: race on shared memory: thread (0, 0, 0) reads 'slot' at [0], which a TMA copy writes at "
             "k.py:11 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (127 more like this)",
-            "k.py:11: bulk copy that is not waited for: no thread of block (0, 0, 0) in f_kernel0 waits for the "
+            "k.py:11: TMA copy that is not waited for: no thread of block (0, 0, 0) in f_kernel0 waits for the "
             "barrier 'full' of slot 0 of 'ring', which it signals",
         ),
     ),
     "a load that nobody waits for": (
         START + LOAD,
         (
-            "k.py:11: bulk copy that is not waited for: no thread of block (0, 0, 0) in f_kernel0 waits for the "
+            "k.py:11: TMA copy that is not waited for: no thread of block (0, 0, 0) in f_kernel0 waits for the "
             "barrier 'full' of slot 0 of 'ring', which it signals",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Where the bytes of tiles lie: bulk copies with their swizzles and edges, and products of operands in every layout."""
+"""Where the bytes of tiles lie: TMA copies with their swizzles and edges, and products of operands in every layout."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_boxes_that_the_engine_does_not_take(at: tuple[int, int], dump: bool, ex
     b = np.zeros(16 * 32 if dump else a.shape, np.int16)
     with pytest.raises(tw.SimulationError) as caught:
         build(copy(a.shape, (16, 32), at, 0, dump=dump))(a, b)
-    assert f"expected the box of a bulk copy to begin {expected}" in str(caught.value)
+    assert f"expected the box of a TMA copy to begin {expected}" in str(caught.value)
 
 
 @both
