@@ -71,7 +71,7 @@ LogicalResult PersistentAttr::verify(EmitError emitError, int64_t blocks, Raster
   if (narrower < 0)
     return emitError() << "expected some tiles to be narrower by at least 0 columns, got " << narrower;
   if (narrower && streamK)
-    return emitError() << "expected narrower tiles or stream_k, which both fill the last turn, got both";
+    return emitError() << "expected narrower tiles or stream_k, which both fill the last wave, got both";
   if (serpentineK && streamK)
     return emitError() << "expected serpentine_k or stream_k, whose blocks begin tiles at different steps, got both";
   return success();

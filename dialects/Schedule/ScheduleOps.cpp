@@ -284,7 +284,7 @@ LogicalResult StorageAlignOp::verify() {
 
 LogicalResult SoftwarePipelineOp::verify() {
   if (int64_t depth = getDepth(); depth < 2)
-    return emitOpError() << "expected a depth of at least 2, got " << depth;
+    return emitOpError() << "expected at least 2 stages, got " << depth;
   return verifyPlainLoop(*this, getAxis());
 }
 

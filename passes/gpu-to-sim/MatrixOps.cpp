@@ -82,7 +82,7 @@ FailureOr<vector::LoadOp> sim::convertMatrixOp(Operation *op, Value state,
   std::optional<sim::MatrixTypes> types = getTypes(mma);
   auto [m, n, k] = mma.getMmaShapeAsArray();
   if (!types || m != 16 || n != 8)
-    return op->emitError("expected a product that the simulator computes, got ")
+    return op->emitError("expected an mma that the simulator computes, got ")
            << mma.getMatrixA().getType() << " to " << mma.getType();
   Value a = spill(flatten(builder, loc, mma.getMatrixA())), b = spill(flatten(builder, loc, mma.getMatrixB()));
   Value c = spill(flatten(builder, loc, mma.getMatrixC()));

@@ -179,9 +179,8 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
   auto found = known.find(function);
   std::array<int64_t, 3> shape = product.getMmaShapeAsArray();
   if (found == known.end() || found->second != shape || (factor.isF32() && !product.getTf32Enabled()))
-    return fail(op,
-                "expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
-                "16 x 8 x 32 of i8 or 8-bit floats"),
+    return fail(op, "expected an mma of a shape that schedules make: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
+                    "16 x 8 x 32 of i8 or 8-bit floats"),
            true;
   needs("Vector"), needs("mma"), needs(function);
   writeOrigin(op);

@@ -47,7 +47,7 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
     return error(nest) << "expected tiles of " << instruction->m << " x " << instruction->n << " x " << instruction->k
                        << ", got " << extents[0] << " x " << extents[1] << " x " << extents[2];
   if (!result.getDefiningOp<memref::AllocaOp>())
-    return error(nest) << "expected sums in registers, got '" << getBufferName(result)
+    return error(nest) << "expected an accumulator in registers, got '" << getBufferName(result)
                        << "' in other memory: cache_write it in scope local and tensorize that";
 
   int64_t pack = 32 / type.getIntOrFloatBitWidth();
@@ -58,10 +58,9 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
   FragmentLayout a{0, 0, extents[0], extents[2], pack}, b{0, 0, extents[1], extents[2], pack},
       c{0, 0, extents[0], extents[1], 2};
   products.push_back(product);
-  return success(
-      succeeded(addLayout(product, product.a.getMemRef(), product.a.getIndices(), m, k, a, "a first factor")) &&
-      succeeded(addLayout(product, product.b.getMemRef(), product.b.getIndices(), n, k, b, "a second factor")) &&
-      succeeded(addLayout(product, result, product.result.getIndices(), m, n, c, "sums")));
+  return success(succeeded(addLayout(product, product.a.getMemRef(), product.a.getIndices(), m, k, a, "operand A")) &&
+                 succeeded(addLayout(product, product.b.getMemRef(), product.b.getIndices(), n, k, b, "operand B")) &&
+                 succeeded(addLayout(product, result, product.result.getIndices(), m, n, c, "the accumulator")));
 }
 
 LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange indices, Value row, Value col,

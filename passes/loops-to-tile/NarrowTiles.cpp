@@ -198,7 +198,7 @@ LogicalResult TileNarrower::match() {
   int64_t longer = std::min<int64_t>(*rows, llvm::alignTo(count, most) - count),
           missing = (*columns + 1) * width - total;
   if (longer == 0)
-    return refuse() << "expected blocks without a tile in the last turn, for which there are narrower ones, got "
+    return refuse() << "expected blocks without a tile in the last wave, for which there are narrower ones, got "
                     << count << " tiles for " << most << " blocks";
   if (missing % less || missing / less > *columns)
     return refuse() << "expected " << *columns + 1 << " tiles of " << width << " and " << width - less << " " << what

@@ -24,7 +24,7 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
                     << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   if (!place || !areOfLoops({place->first, place->second}, of))
-    return refuse() << "expected the loops of one product, got indices that are no sums of multiples of loops";
+    return refuse() << "expected the loops of one matmul, got indices that are no sums of multiples of loops";
   auto [row, firstRow] = place->first.split(loops);
   auto [column, firstColumn] = place->second.split(loops);
   operand.isMNMajor = column == along;
@@ -95,7 +95,7 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   ArrayRef<scf::ForOp> loops = found->loops;
   auto inSum = getRowAndColumn(sum, store.getIndices());
   if (!inSum || !areOfLoops({inSum->first, inSum->second}, of))
-    return refuse() << "expected the loops of one product, got indices that are no sums of multiples of loops";
+    return refuse() << "expected the loops of one matmul, got indices that are no sums of multiples of loops";
   auto type = cast<MemRefType>(sum.getType());
   int64_t rows = countRows(sum), columns = type.getShape().back();
   if (type.getRank() < 2 || rows != tile::kWgmmaRows)
@@ -119,7 +119,7 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   if (failed(b))
     return failure();
   if (!(summed[0] == summed[1]))
-    return refuse() << "expected the loops of one product, got operands that are summed over in different orders";
+    return refuse() << "expected the loops of one matmul, got operands that are summed over in different orders";
 
   auto elementOf = [&](const TileOperand &operand) { return tile::getOperandElement(tiles[operand.buffer].getType()); };
   Type aType = elementOf(*a), bType = elementOf(*b);

@@ -130,11 +130,11 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
              << "' in it";
     if (auto stage = other->getAttrOfType<StringAttr>(te::kStageAttr))
       return error("wgmma", other->getLoc())
-             << "expected stages that read the sums beside the product, got the reduction of stage '"
+             << "expected stages that read the accumulator beside the matmul, got the reduction of stage '"
              << stage.getValue() << "': compute it in a kernel of its own, by s[" << stage.getValue()
              << "].compute_root()";
     return error("wgmma", other->getLoc())
-           << "expected loops that load, compute and store beside those of the product, got '" << other->getName()
+           << "expected loops that load, compute and store beside those of the matmul, got '" << other->getName()
            << "'";
   }
   SmallVector<memref::StoreOp> stores = getStores(statement);
@@ -150,7 +150,7 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
         llvm::all_of(stores, [&](memref::StoreOp one) { return succeeded(raiseElementwise(statement, one)); }));
   if (stores.size() != 1)
     return error("wgmma", statement->getLoc())
-           << "expected loops that store to one buffer beside those of the product, got " << stores.size() << " stores";
+           << "expected loops that store to one buffer beside those of the matmul, got " << stores.size() << " stores";
   memref::StoreOp store = stores[0];
   Value buffer = store.getMemRef();
   if (store->hasAttr(schedule::kCopyAttr))
@@ -180,7 +180,7 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
   }
   if (!hasResult && tiles.empty() && statement->getBlock() == warpgroupBody)
     return error("wgmma", statement->getLoc())
-           << "expected stages that are computed before the product to be its operands, got stage '"
+           << "expected stages that are computed before the matmul to be its operands, got stage '"
            << getBufferName(buffer) << "'";
   if (statement->getBlock() == blockBody && statement->getBlock() != warpgroupBody)
     return error("wgmma", statement->getLoc())
@@ -222,7 +222,7 @@ LogicalResult TileRaiser::checkIterations(scf::ForOp loop) {
   });
   if (promoted && !kernel.getRegisters()) {
     return error("software_pipeline", loop.getLoc())
-           << "expected roles for promoted products, warps that copy beside those that multiply: use s["
+           << "expected roles for a promoted accumulator, a producer warp beside consumer warpgroups: use s["
            << getAxisName(loop).stage << "].specialize(" << getAxisName(loop).axis << ")";
   }
   if (std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound())) {

@@ -41,12 +41,12 @@ static LogicalResult checkDeferred(tile::KernelOp kernel, tile::StoreOp store, b
   if (!kernel.getOrder())
     return refuse() << "expected a kernel whose blocks go through several tiles for a deferred result, which is stored "
                        "behind the "
-                       "next tile's products: use s[...].persistent of the kernel's stage";
+                       "next tile's matmul: use s[...].persistent of the kernel's stage";
   if (kernel.getPingpong() > 1)
     return refuse() << "expected one set of consumers for a deferred result, got " << kernel.getPingpong()
                     << ", which take tiles in turn";
   if (isPromoted)
-    return refuse() << "expected sums that the tensor cores keep for a deferred result, got promoted ones";
+    return refuse() << "expected an accumulator that the tensor cores keep for a deferred result, got a promoted one";
   return success();
 }
 

@@ -9,10 +9,7 @@ static std::string tuple(uint64_t x, uint64_t y, uint64_t z) {
   return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
 }
 
-std::string Machine::does(const std::string &who, bool writes) {
-  bool isOne = who.compare(0, 12, "the products") != 0;
-  return who + (writes ? " write" : " read") + (isOne ? "s " : " ");
-}
+std::string Machine::does(const std::string &who, bool writes) { return who + (writes ? " writes " : " reads "); }
 
 std::string Machine::describeNumber(uint64_t thread) const {
   uint64_t row = thread / blockDim[0];

@@ -7,7 +7,7 @@
 using namespace tilewright::sim;
 
 static constexpr char usedSums[] =
-    "use of sums that other products have been added to since: an accumulator is used once";
+    "use of an accumulator that another wgmma has added to since: an accumulator is used once";
 
 uint64_t Machine::beginProduct(Thread &thread, Site site, const ProductPart &part) {
   thread.product = &part;
@@ -40,7 +40,7 @@ void Machine::readOperand(const ProductPart &part, int operand, Descriptor descr
       uint64_t address = window + descriptor.chunk(line, number, isMNMajor) % SharedMemory::windowBytes;
       if (!block.shared.contains(address, chunkBytes)) {
         reportAt(OutOfBounds, user.site,
-                 "out-of-bounds read: " + who + " read byte " + std::to_string(static_cast<int64_t>(address - base)) +
+                 "out-of-bounds read: " + who + " reads byte " + std::to_string(static_cast<int64_t>(address - base)) +
                      " of shared memory, of which there are " + std::to_string(block.shared.bytes()),
                  block);
         return;
@@ -65,7 +65,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
     return false;
   const ProductPart part = *first->product;
   size_t number = firstThread / warpgroupSize;
-  std::string who = "the products of warpgroup " + std::to_string(number);
+  std::string who = "wgmma of warpgroup " + std::to_string(number);
   if (!std::all_of(first, end, [&](const Thread &thread) { return isSame(part, *thread.product); }))
     reportAt(BarrierAccess, site,
              "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
@@ -144,8 +144,8 @@ void Machine::readSums(Thread &thread, Site site, uint64_t accumulator, char *re
   }
   if (checked && thread.knowledge.known.of(thread.productGroups.agent) < sums->group)
     reportAt(UnfinishedCopy, site,
-             "read of sums that are not done: " + describe(thread) + " reads what the products at " +
-                 sums->site.line() + " add up, which are under way: their group is not " +
+             "read of an accumulator that is not done: " + describe(thread) + " reads what wgmma at " +
+                 sums->site.line() + " adds up, which is under way: its group is not " +
                  (sums->group > thread.productGroups.ended ? "ended" : "waited for"),
              *thread.block);
   sums->read(thread.number % warpgroupSize, result);

@@ -144,7 +144,7 @@ schedule.of @f {
 func.func @f(%A: tensor<8xf32>) { return }
 schedule.of @f {
   %C = schedule.stage "C"
-  // expected-error @below {{'schedule.persistent' op expected narrower tiles or stream_k, which both fill the last turn, got both}}
+  // expected-error @below {{'schedule.persistent' op expected narrower tiles or stream_k, which both fill the last wave, got both}}
   schedule.persistent %C on 132 <row> by 8 stream_k narrower 8
 }
 

@@ -71,7 +71,7 @@ func.func private @f() attributes {test.value = #schedule.persistent<blocks = 13
 
 // -----
 
-// expected-error @below {{expected narrower tiles or stream_k, which both fill the last turn, got both}}
+// expected-error @below {{expected narrower tiles or stream_k, which both fill the last wave, got both}}
 func.func private @f() attributes {test.value = #schedule.persistent<blocks = 132, raster = row, stream_k = true, narrower = 8>}
 
 // -----

@@ -64,6 +64,6 @@ func.func @f(%A: tensor<8xf32>) { return }
 schedule.of @f {
   %C = schedule.stage "C"
   %i = schedule.axes %C ["i"] : !schedule.axis
-  // expected-error @below {{'schedule.software_pipeline' op expected a depth of at least 2, got 1}}
+  // expected-error @below {{'schedule.software_pipeline' op expected at least 2 stages, got 1}}
   schedule.software_pipeline %i depth 1
 }

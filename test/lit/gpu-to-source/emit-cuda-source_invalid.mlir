@@ -139,7 +139,7 @@ gpu.module @buffer {
 // -----
 gpu.module @product_of_tiles {
   gpu.func @k(%a: vector<4x1xf32>, %b: vector<2x1xf32>, %c: vector<2x2xf32>, %to: memref<2xf32>, %i: index) kernel {
-    // expected-error@+1 {{expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, 16 x 8 x 32 of i8 or 8-bit floats}}
+    // expected-error@+1 {{expected an mma of a shape that schedules make: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, 16 x 8 x 32 of i8 or 8-bit floats}}
     %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 8]} : (vector<4x1xf32>, vector<2x1xf32>, vector<2x2xf32>) -> vector<2x2xf32>
     gpu.return
   }
@@ -156,7 +156,7 @@ gpu.module @width attributes {dlti.dl_spec = #dlti.dl_spec<index = -2147483648 :
 
 gpu.module @product {
   gpu.func @k(%a: vector<4x1xf32>, %b: vector<2x1xf32>, %c: vector<2x2xindex>) kernel {
-    // expected-error@+1 {{expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, 16 x 8 x 32 of i8 or 8-bit floats}}
+    // expected-error@+1 {{expected an mma of a shape that schedules make: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, 16 x 8 x 32 of i8 or 8-bit floats}}
     %0 = "nvgpu.mma.sync"(%a, %b, %c) <{mmaShape = [16, 8, 8]}> : (vector<4x1xf32>, vector<2x1xf32>, vector<2x2xindex>) -> vector<2x2xindex>
     gpu.return
   }

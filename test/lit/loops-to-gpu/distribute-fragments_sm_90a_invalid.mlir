@@ -16,7 +16,7 @@ func.func @mm() {
         scf.for %arg5 = %c0 to %c2 step %c1 {
           scf.for %arg6 = %c0 to %c4 step %c1 {
             %c16 = arith.constant 16 : index
-            // expected-error @below {{mma_sync of stage 'C.local': expected 'A.local' to be a second factor wherever an instruction takes it, got one that takes it in another place}}
+            // expected-error @below {{mma_sync of stage 'C.local': expected 'A.local' to be operand B wherever an instruction takes it, got one that takes it in another place}}
             scf.for %arg7 = %c0 to %c16 step %c1 {
               %c8 = arith.constant 8 : index
               scf.for %arg8 = %c0 to %c8 step %c1 {
@@ -175,7 +175,7 @@ func.func @mm(%arg0: memref<32x32xf16> {te.name = "A"}, %arg1: memref<32x32xf16>
         scf.for %arg6 = %c0 to %c2 step %c1 {
           scf.for %arg7 = %c0 to %c4 step %c1 {
             %c16 = arith.constant 16 : index
-            // expected-error @below {{mma_sync of stage 'C': expected sums in registers, got 'C' in other memory: cache_write it in scope local and tensorize that}}
+            // expected-error @below {{mma_sync of stage 'C': expected an accumulator in registers, got 'C' in other memory: cache_write it in scope local and tensorize that}}
             scf.for %arg8 = %c0 to %c16 step %c1 {
               %c8 = arith.constant 8 : index
               scf.for %arg9 = %c0 to %c8 step %c1 {

@@ -258,7 +258,7 @@ func.func @main(%arg0: memref<128x128xbf16> {te.name = "A"}, %arg1: memref<256x1
   %c128 = arith.constant 128 : index
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
-  // expected-error @below {{persistent: expected blocks without a tile in the last turn, for which there are narrower ones, got 8 tiles for 4 blocks}}
+  // expected-error @below {{persistent: expected blocks without a tile in the last wave, for which there are narrower ones, got 8 tiles for 4 blocks}}
   scf.for %arg3 = %c0 to %c128 step %c1 {
     scf.for %arg4 = %c0 to %c2 step %c1 {
       scf.for %arg5 = %c0 to %c4 step %c1 {

@@ -227,7 +227,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
             memref.store %1, %alloc_1[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got operands that are summed over in different orders}}
+        // expected-error @below {{wgmma of stage 'P': expected the loops of one matmul, got operands that are summed over in different orders}}
         scf.for %arg8 = %c0 to %c64 step %c1 {
           scf.for %arg9 = %c0 to %c64 step %c1 {
             scf.for %arg10 = %c0 to %c2 step %c1 {

@@ -68,7 +68,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           } {schedule.matrix_axis = #schedule.matrix_axis<n>}
         } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
       } {schedule.pipeline = #schedule.pipeline<stages = 8>}
-      // expected-error @below {{wgmma: expected loops that load, compute and store beside those of the product, got 'gpu.barrier'}}
+      // expected-error @below {{wgmma: expected loops that load, compute and store beside those of the matmul, got 'gpu.barrier'}}
       gpu.barrier
     }
   } {schedule.bind = #schedule.thread<threadIdx.x>}
@@ -186,7 +186,7 @@ func.func @main() {
   %c0 = arith.constant 0 : index
   scf.for %arg4 = %c0 to %c2 step %c1 {
     scf.for %arg6 = %c0 to %c2 step %c1 {
-      // expected-error @below {{wgmma: expected stages that read the sums beside the product, got the reduction of stage 'S': compute it in a kernel of its own, by s[S].compute_root()}}
+      // expected-error @below {{wgmma: expected stages that read the accumulator beside the matmul, got the reduction of stage 'S': compute it in a kernel of its own, by s[S].compute_root()}}
       %alloca = memref.alloca() {te.stage = "S"} : memref<f32, #gpu.address_space<private>>
     }
     scf.for %arg6 = %c0 to %c4 step %c1 {
@@ -250,7 +250,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           } {schedule.matrix_axis = #schedule.matrix_axis<n>}
         } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
       } {schedule.pipeline = #schedule.pipeline<stages = 8>}
-      // expected-error @below {{wgmma: expected loops that store to one buffer beside those of the product, got 2 stores}}
+      // expected-error @below {{wgmma: expected loops that store to one buffer beside those of the matmul, got 2 stores}}
       scf.for %arg7 = %c0 to %c64 step %c1 {
         scf.for %arg8 = %c0 to %c64 step %c1 {
           %0 = memref.load %alloca[%arg7, %arg8] : memref<64x64xf32, #gpu.address_space<private>>
@@ -306,7 +306,7 @@ func.func @main() {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
   scf.for %arg4 = %c0 to %c1 step %c1 {
-    // expected-error @below {{software_pipeline: expected roles for promoted products, warps that copy beside those that multiply: use s[P].specialize(k.outer)}}
+    // expected-error @below {{software_pipeline: expected roles for a promoted accumulator, a producer warp beside consumer warpgroups: use s[P].specialize(k.outer)}}
     scf.for %arg6 = %c0 to %c2 step %c1 {
       scf.for %arg7 = %c0 to %c64 step %c1 {
       } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64, promote = 1>}

@@ -278,7 +278,7 @@ func.func @a_stage_before(%A: memref<128xf32> {te.name = "A"}, %B: memref<128xf3
   %c128 = arith.constant 128 : index
   scf.for %t = %c0 to %c128 step %c1 {
     scf.for %b = %c0 to %c2 step %c1 {
-      // expected-error @below {{wgmma: expected stages that are computed before the product to be its operands, got stage 'B'}}
+      // expected-error @below {{wgmma: expected stages that are computed before the matmul to be its operands, got stage 'B'}}
       scf.for %i = %c0 to %c128 step %c1 {
         %x = memref.load %A[%i] : memref<128xf32>
         memref.store %x, %B[%i] : memref<128xf32>
@@ -465,7 +465,7 @@ func.func @indices_of_an_accumulator(%A: memref<256x128xf16>, %B: memref<256x64x
             memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got indices that are no sums of multiples of loops}}
+        // expected-error @below {{wgmma of stage 'P': expected the loops of one matmul, got indices that are no sums of multiples of loops}}
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {
@@ -526,7 +526,7 @@ func.func @indices_of_an_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>
             memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got indices that are no sums of multiples of loops}}
+        // expected-error @below {{wgmma of stage 'P': expected the loops of one matmul, got indices that are no sums of multiples of loops}}
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {

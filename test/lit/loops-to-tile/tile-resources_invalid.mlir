@@ -62,7 +62,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
     scf.for %arg5 = %c0 to %c128 step %c1 {
       scf.for %arg6 = %c0 to %c64 step %c1 {
         %0 = memref.load %alloc[%arg5, %arg6] : memref<128x64xf32, #gpu.address_space<workgroup>>
-        // expected-error @below {{copy_by: expected a kernel whose blocks go through several tiles for a deferred result, which is stored behind the next tile's products: use s[...].persistent of the kernel's stage}}
+        // expected-error @below {{copy_by: expected a kernel whose blocks go through several tiles for a deferred result, which is stored behind the next tile's matmul: use s[...].persistent of the kernel's stage}}
         memref.store %0, %arg2[%arg5, %arg6] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, deferred = true>} : memref<128x64xf32>
       }
     }
@@ -134,7 +134,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
     scf.for %arg5 = %c0 to %c128 step %c1 {
       scf.for %arg6 = %c0 to %c64 step %c1 {
         %0 = memref.load %alloc[%arg5, %arg6] : memref<128x64xf32, #gpu.address_space<workgroup>>
-        // expected-error @below {{copy_by: expected sums that the tensor cores keep for a deferred result, got promoted ones}}
+        // expected-error @below {{copy_by: expected an accumulator that the tensor cores keep for a deferred result, got a promoted one}}
         memref.store %0, %arg2[%arg5, %arg6] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, deferred = true>} : memref<128x64xf32>
       }
     }

@@ -122,7 +122,7 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         + [(re.compile(r".*arith\.extf.*\n"), ""), ("arith.mulf %3, %5", "arith.mulf %2, %4")],
     ),
     (
-        "wgmma: expected loops that store to one buffer beside those of the product, got 2 stores",
+        "wgmma: expected loops that store to one buffer beside those of the matmul, got 2 stores",
         [(re.compile(r"(\n +memref\.store %\w+, %alloc\[.*)"), r"\1\1")],
     ),
     (
@@ -174,11 +174,11 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         ],
     ),
     (
-        "wgmma of stage 'P': expected the loops of one product, got indices that are no sums of multiples of loops",
+        "wgmma of stage 'P': expected the loops of one matmul, got indices that are no sums of multiples of loops",
         [("%1 = affine.apply #map1(%arg8, %arg6)", "%1 = arith.xori %arg8, %arg6 : index")],
     ),
     (
-        "wgmma of stage 'P': expected the loops of one product, got operands that are summed over in different orders",
+        "wgmma of stage 'P': expected the loops of one matmul, got operands that are summed over in different orders",
         [
             ("%c2 = arith", "%c32 = arith.constant 32 : index\n%c2 = arith"),
             (INNER, "scf.for %o = %c0 to %c2 step %c1 {\nscf.for %i = %c0 to %c32 step %c1 {"),
@@ -225,7 +225,7 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [(FILL, r"\g<0>gpu.barrier\n")],
     ),
     (
-        "wgmma: expected loops that load, compute and store beside those of the product, got 'gpu.barrier'",
+        "wgmma: expected loops that load, compute and store beside those of the matmul, got 'gpu.barrier'",
         [(STORED, r"\g<0>gpu.barrier\n")],
     ),
 ]

@@ -135,7 +135,7 @@ def test_old_target_of_8_bit_floats() -> None:
 
 def test_sums_elsewhere() -> None:
     assert (
-        "mma_sync of stage 'C': expected sums in registers, got 'C' in other memory: cache_write it in scope local and "
+        "mma_sync of stage 'C': expected an accumulator in registers, got 'C' in other memory: cache_write it in scope local and "
         "tensorize that"
     ) in message(product(local=False))
 
@@ -195,7 +195,7 @@ def test_the_same_tiles_in_two_places() -> None:
     s[Cl].reorder(ko, mo, no, mi, ni, ki)
     s[Cl].tensorize(mi, mma_sync(transpose_b=True))
     assert (
-        "mma_sync of stage 'C.local': expected 'A.local' to be a second factor wherever an instruction takes it, got one "
+        "mma_sync of stage 'C.local': expected 'A.local' to be operand B wherever an instruction takes it, got one "
         "that takes it in another place"
     ) in message((s, [A, C]))
 

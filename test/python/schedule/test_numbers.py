@@ -111,4 +111,4 @@ def test_the_texts() -> None:
     assert told == "HERE: software_pipeline: expected stages of at least -2147483647, got -4294967296"
     told = re.sub(r"^.*test_numbers.py:\d+", "HERE", outcome("software_pipeline", 2**31 - 1))
     assert told == "HERE: software_pipeline: expected at most 1024 stages, got 2147483647"
-    assert "expected a depth of at least 2, got -1" in outcome("software_pipeline", -1)
+    assert "expected at least 2 stages, got -1" in outcome("software_pipeline", -1)

@@ -274,7 +274,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"registers": None, "promote": True},
-        "software_pipeline: expected roles for promoted products, warps that copy beside those that multiply: use "
+        "software_pipeline: expected roles for a promoted accumulator, a producer warp beside consumer warpgroups: use "
         "s[P].specialize(k.outer)",
     ),
     (
@@ -462,7 +462,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     (
         {"is_copied": True, "deferred": True},
         "copy_by: expected a kernel whose blocks go through several tiles for a deferred result, which is stored behind the "
-        "next tile's products: use s[...].persistent of the kernel's stage",
+        "next tile's matmul: use s[...].persistent of the kernel's stage",
     ),
     (
         {"is_copied": True, "deferred": True, "consumers": 2, "change": stays},
@@ -470,7 +470,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"is_copied": True, "deferred": True, "promote": True, "change": stays},
-        "copy_by: expected sums that the tensor cores keep for a deferred result, got promoted ones",
+        "copy_by: expected an accumulator that the tensor cores keep for a deferred result, got a promoted one",
     ),
     (
         {"is_copied": True, "deferred": True, "registers": (24, 80), "change": stays},
@@ -651,7 +651,7 @@ IN_TILE = te.placeholder((64,), "float32", name="weights")
         (
             (128, 256, 128),
             {"blocks": 4},
-            "expected blocks without a tile in the last turn, for which there are narrower ones, got 8 tiles for 4 blocks",
+            "expected blocks without a tile in the last wave, for which there are narrower ones, got 8 tiles for 4 blocks",
         ),
         (
             (256, 128, 128),

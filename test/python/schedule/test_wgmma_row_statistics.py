@@ -53,7 +53,7 @@ def scaled(where: str) -> tuple[te.Schedule, list[te.Tensor]]:
     [
         (
             "block",
-            "wgmma: expected stages that read the sums beside the product, got the reduction of stage 'S': compute it in "
+            "wgmma: expected stages that read the accumulator beside the matmul, got the reduction of stage 'S': compute it in "
             "a kernel of its own, by s[S].compute_root()",
         ),
         (

@@ -68,7 +68,7 @@ def test_a_product_of_what_threads_copied() -> None:
     assert np.array_equal(b, exact[thread // 32 * 16 + thread % 32 // 4, thread % 4 * 2])
 
 
-COPIED = "the products of warpgroup 0 read 'a' at byte 0, which a copy of thread (0, 0, 0) writes at k.py:6 with no"
+COPIED = "wgmma of warpgroup 0 reads 'a' at byte 0, which a copy of thread (0, 0, 0) writes at k.py:6 with no"
 WHERE = "between, in block (0, 0, 0) in f_kernel0 (1023 more like this)"
 
 

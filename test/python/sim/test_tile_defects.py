@@ -296,28 +296,28 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "a product of memory that the block has not": (
         f"%o = tile.alloc at 65536 : {FACTOR}\n" + PRODUCT.replace("%a", "%o") + COMMIT + READ,
         (
-            "k.py:51: out-of-bounds read: the products of warpgroup 0 read byte 65536 of shared memory, of which "
+            "k.py:51: out-of-bounds read: wgmma of warpgroup 0 reads byte 65536 of shared memory, of which "
             "there are 12288, in block (0, 0, 0) in f_kernel0 (7 more like this)",
         ),
     ),
     "a product of what is not visible to it": (
         OPERAND + "tile.sync_warpgroup\n" + PRODUCT + COMMIT + READ,
         (
-            "k.py:51: missing fence: the products of warpgroup 0 read 'a' at byte 0, which thread (0, 0, 0) writes "
+            "k.py:51: missing fence: wgmma of warpgroup 0 reads 'a' at byte 0, which thread (0, 0, 0) writes "
             "at k.py:50 with no tile.fence_async between, in block (0, 0, 0) in f_kernel0 (1023 more like this)",
         ),
     ),
     "a product of what other threads write": (
         OPERAND + "tile.fence_async\n" + PRODUCT + COMMIT + READ,
         (
-            "k.py:51: race on shared memory: the products of warpgroup 0 read 'a' at byte 0, which thread (0, 0, 0) "
+            "k.py:51: race on shared memory: wgmma of warpgroup 0 reads 'a' at byte 0, which thread (0, 0, 0) "
             "writes at k.py:50 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (1023 more like this)",
         ),
     ),
     "a product of what nobody wrote": (
         OPERAND.replace("memref.store", "//") + PRODUCT + COMMIT + READ,
         (
-            "k.py:51: read of unwritten memory: the products of warpgroup 0 read 'a' at byte 0, in block (0, 0, 0) "
+            "k.py:51: read of unwritten memory: wgmma of warpgroup 0 reads 'a' at byte 0, in block (0, 0, 0) "
             "in f_kernel0 (1023 more like this)",
         ),
     ),
@@ -328,28 +328,28 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
         + COMMIT
         + f"memref.store %zero, %raw_a[%t] : memref<4096xbf16, {SHARED}> @55\n tile.wgmma_wait 0\n",
         (
-            "k.py:55: race on shared memory: thread (0, 0, 0) writes 'a' at [0], which the products of warpgroup 0 "
-            "read at k.py:51 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (127 more like this)",
+            "k.py:55: race on shared memory: thread (0, 0, 0) writes 'a' at [0], which wgmma of warpgroup 0 "
+            "reads at k.py:51 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (127 more like this)",
         ),
     ),
     "sums of a group that is not ended": (
         OPERAND + FENCED + PRODUCT + READ + COMMIT + "tile.wgmma_wait 0\n",
         (
-            "k.py:52: read of sums that are not done: thread (0, 0, 0) of block (0, 0, 0) in f_kernel0 reads what "
-            "the products at k.py:51 add up, which are under way: their group is not ended (127 more like this)",
+            "k.py:52: read of an accumulator that is not done: thread (0, 0, 0) of block (0, 0, 0) in f_kernel0 reads what "
+            "wgmma at k.py:51 adds up, which is under way: its group is not ended (127 more like this)",
         ),
     ),
     "a product that nobody waits for": (
         OPERAND + FENCED + PRODUCT + COMMIT,
         (
-            "k.py:51: product that is not waited for: thread (0, 0, 0) of block (0, 0, 0) in f_kernel0 ends while "
+            "k.py:51: wgmma that is not waited for: thread (0, 0, 0) of block (0, 0, 0) in f_kernel0 ends while "
             "what it began here may still use shared memory",
         ),
     ),
     "sums that are read after others were added": (
         OPERAND + FENCED + PRODUCT + MORE + COMMIT + READ,
         (
-            "k.py:52: use of sums that other products have been added to since: an accumulator is used once, in "
+            "k.py:52: use of an accumulator that another wgmma has added to since: an accumulator is used once, in "
             "block (0, 0, 0) in f_kernel0 (127 more like this)",
         ),
     ),
@@ -362,7 +362,7 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
         + COMMIT
         + "tile.wgmma_wait 0\n",
         (
-            "k.py:54: use of sums that other products have been added to since: an accumulator is used once, in "
+            "k.py:54: use of an accumulator that another wgmma has added to since: an accumulator is used once, in "
             "block (0, 0, 0) in f_kernel0",
         ),
     ),
