@@ -1,6 +1,7 @@
 //===- StageModel.cpp - collects stages and applies loop primitives -------===//
 #include "passes/linalg-to-loops/StageModel.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
@@ -68,7 +69,7 @@ static bool hasExtent(Value tensor, int64_t dimension) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
-  if (tensor.getDefiningOp<tensor::EmptyOp>() || tensor.getDefiningOp<te::StateOp>())
+  if (isa_and_present<tensor::EmptyOp, bufferization::AllocTensorOp, te::StateOp>(tensor.getDefiningOp()))
     return true;
   auto op = tensor.getDefiningOp<DestinationStyleOpInterface>();
   return op && hasExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
@@ -112,6 +113,8 @@ AffineExpr StageModel::findExtent(Value tensor, int64_t dimension) {
   }
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return getExpr(empty.getDynamicSize(dimension));
+  if (auto states = tensor.getDefiningOp<bufferization::AllocTensorOp>())
+    return getExpr(states.getDynamicSizes()[states.getIndexOfDynamicSize(dimension)]);
   if (auto state = tensor.getDefiningOp<te::StateOp>())
     return getExpr(state.getSizes()[type.getDynamicDimIndex(dimension)]);
   if (auto op = tensor.getDefiningOp<DestinationStyleOpInterface>())
@@ -160,7 +163,7 @@ LogicalResult StageModel::collect() {
         return op.emitOpError() << "expected a constant dimension that the tensor has, got that of " << type;
       continue;
     }
-    if (isa<linalg::FillOp, tensor::EmptyOp, te::StateOp, func::ReturnOp>(op) ||
+    if (isa<linalg::FillOp, tensor::EmptyOp, bufferization::AllocTensorOp, te::StateOp, func::ReturnOp>(op) ||
         llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
       continue;
     if (auto externOp = dyn_cast<te::ExternOp>(op)) {

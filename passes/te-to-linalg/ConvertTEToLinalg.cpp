@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -48,6 +49,8 @@ Extent getExtentOfDim(Value tensor, int64_t dim) {
     return getExtentOfDim(op.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get(), dim);
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return getExtent(empty.getMixedSizes()[dim]);
+  if (auto state = tensor.getDefiningOp<bufferization::AllocTensorOp>())
+    return getExtent(OpFoldResult(state.getDynamicSizes()[state.getIndexOfDynamicSize(dim)]));
   if (auto arg = dyn_cast<BlockArgument>(tensor))
     if (auto func = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp()))
       if (auto symbols = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), te::kSymbolsAttr))
@@ -174,9 +177,18 @@ SmallVector<Value> Converter::createInits(ArrayRef<Value> outputs) {
   SmallVector<OpFoldResult> sizes = compute.getMixedExtents();
   sizes.resize(compute.getNumSpatial());
   SmallVector<Value> inits(outputs);
-  for (auto [init, type] : llvm::zip(inits, compute.getResultTypes()))
-    if (!init)
-      init = tensor::EmptyOp::create(rewriter, loc, sizes, cast<RankedTensorType>(type).getElementType());
+  for (auto [init, type] : llvm::zip(inits, compute.getResultTypes())) {
+    if (init)
+      continue;
+    auto tensorType = cast<RankedTensorType>(type);
+    init = tensor::EmptyOp::create(rewriter, loc, sizes, tensorType.getElementType());
+    // The steps of a scan read its states by these values. CSE would make one of two empty tensors.
+    if (compute.getScan() && compute.getNumResults() > 1) {
+      auto empty = init.getDefiningOp<tensor::EmptyOp>();
+      init = bufferization::AllocTensorOp::create(rewriter, loc, tensorType, empty.getDynamicSizes());
+      rewriter.eraseOp(empty);
+    }
+  }
   if (!compute.getReducer())
     return inits;
   for (auto [init, identity] : llvm::zip(inits, compute.getIdentities())) {

@@ -42,7 +42,7 @@ def ConvertTEToLinalg : Pass<"convert-te-to-linalg", "mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["tilewright::te::TEDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
-                           "mlir::affine::AffineDialect"];
+                           "mlir::affine::AffineDialect", "mlir::bufferization::BufferizationDialect"];
 }
 
 #endif // TILEWRIGHT_TE_TO_LINALG_PASSES

@@ -123,6 +123,31 @@ def test_several_states(target: str) -> None:
     tw.testing.assert_within(out[1], ex, bound)
 
 
+@pytest.mark.parametrize("rows", [4, te.var("m", min=2)], ids=["constant", "symbolic"])
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_states_of_one_shape_that_are_no_outputs(target: str, rows: int | te.Var) -> None:
+    """Their buffers are temporaries, empty at first, and yet two: a rotation."""
+    n = 40
+    A = te.placeholder((rows, n), name="A")
+    x, y = (te.placeholder((rows, n), name=name) for name in "xy")
+    x0 = te.compute((1, n), lambda t, i: A[t, i], name="x0")
+    y0 = te.compute((1, n), lambda t, i: te.const(1.0, "float32"), name="y0")
+    dx = te.compute((rows, n), lambda t, i: x[t - 1, i] - y[t - 1, i], name="dx")
+    dy = te.compute((rows, n), lambda t, i: 2.0 * x[t - 1, i] + A[t, i], name="dy")
+    X, Y = te.scan([x0, y0], [dx, dy], [x, y], name="S")
+    last = te.compute((n,), lambda i: X[rows - 1, i] + 100.0 * Y[rows - 1, i], name="last")
+    s = te.create_schedule(last.op)
+    if target == "sim":
+        s = tw.auto_schedule([last], "sim")
+    a = RNG.integers(-9, 9, (4, n)).astype("float32")
+    out = np.full(n, np.nan, "float32")
+    tw.build(s, [A, last], target)(a, out)
+    ex, ey = a[0], np.ones(n, "float32")
+    for t in range(1, 4):
+        ex, ey = ex - ey, 2.0 * ex + a[t]
+    np.testing.assert_array_equal(out, ex + 100.0 * ey)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "int32", "uint8", "bool"])
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_element_types(dtype: str, target: str) -> None:
