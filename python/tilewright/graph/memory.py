@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..runtime.device import Device, cuda
 from ..runtime.dlpack import export_capsule
 from ..runtime.ndarray import NDArray, array, empty, from_dlpack
+from ..runtime.stream import stream_of_arrays
 from ..target import Target
 
 if TYPE_CHECKING:
@@ -67,6 +69,16 @@ class HostMemory:
     def view(self, array: Any, view: View) -> Any:
         """A view of an array, as a program takes it."""
         return view.of(array)
+
+    def in_stream(self, given: Sequence[Any]) -> AbstractContextManager[object]:
+        """Where a call with these inputs runs."""
+        del given
+        return nullcontext()
+
+    def output(self, shape: Sequence[int], dtype: str, given: Sequence[Any]) -> Any:
+        """Memory for an output of a call with these inputs."""
+        del given
+        return self.empty(shape, dtype)
 
     def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
         """Runs a model's function on arrays of this memory."""
@@ -141,6 +153,21 @@ class DeviceMemory:
     def view(self, array: Any, view: View) -> Any:
         return StridedArray(array, view)
 
+    def in_stream(self, given: Sequence[Any]) -> AbstractContextManager[object]:
+        # A tensor in the processor's memory says nothing of a stream, and a torch without CUDA has none.
+        told = tuple(one for one in given if not is_tensor(one) or one.is_cuda)
+        return stream_of_arrays(told, self._device)
+
+    def output(self, shape: Sequence[int], dtype: str, given: Sequence[Any]) -> Any:
+        # PyTorch's own memory is also there while it captures a graph.
+        if any(is_tensor(one) and one.is_cuda for one in given):
+            from .torch_tensors import empty_on_device
+
+            tensor = empty_on_device(shape, dtype, self._device.index)
+            if tensor is not None:
+                return NDArray(tensor.data_ptr(), tuple(shape), numpy_dtype(dtype), self._device, None, tensor)
+        return self.empty(shape, dtype)
+
     def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
         function.on_gpu(arrays, self._device)
 
@@ -149,7 +176,9 @@ class DeviceMemory:
         if tensors:
             from .torch_tensors import from_device, tensor_of
 
-            return from_device(value) if any(one.is_cuda for one in tensors) else tensor_of(value.numpy())
+            if not any(one.is_cuda for one in tensors):
+                return tensor_of(value.numpy())
+            return value._owner if is_tensor(value._owner) else from_device(value)
         return value.numpy() if given and all(isinstance(one, (np.ndarray, np.generic)) for one in given) else value
 
 

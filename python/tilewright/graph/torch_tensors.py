@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes as ml_dtypes  # names of its types are NumPy's
@@ -51,6 +52,12 @@ def from_device(value: Any) -> torch.Tensor:
             del carrier
             return torch.from_dlpack(_as_bytes(value)).view(dtype)
     return torch.from_dlpack(value)
+
+
+def empty_on_device(shape: Sequence[int], dtype: str, index: int) -> torch.Tensor | None:
+    """A tensor on a GPU for work in PyTorch's current stream; none of a type that PyTorch lacks."""
+    kind = getattr(torch, dtype, None)
+    return torch.empty(tuple(shape), dtype=kind, device=f"cuda:{index}") if isinstance(kind, torch.dtype) else None
 
 
 def _as_bytes(value: Any) -> Any:
