@@ -79,3 +79,26 @@ def test_a_module_of_pytorch() -> None:
 def test_programs_of_a_gpu_are_compiled_without_one() -> None:
     model = compile_graph(_perceptron(), "cuda -arch=sm_90a")
     assert all(group.function.cubin for group in model.groups)
+
+
+@pytest.mark.parametrize("transposed", [(False, True), (True, False)])
+def test_transposes_before_a_matmul_are_read_by_warpgroups(transposed: tuple[bool, bool]) -> None:
+    """As of the weight of a layer of PyTorch's: no copy, and TMA loads the operand where it is."""
+    import ml_dtypes
+
+    a, b = (RNG.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((64, 128), (128, 96)))
+    stored = [one.T.copy() if turned else one for one, turned in zip((a, b), transposed)]
+    with GraphBuilder("layer", [("x", TensorType(stored[0].shape, "bfloat16"))]) as build:
+        operands = [build.inputs["x"], build.weight("w", stored[1])]
+        for place, turned in enumerate(transposed):
+            if turned:
+                operands[place] = build.op("transpose", operands[place], permutation=[1, 0])
+        y = build.op("matmul", *operands, acc="float32", to="float32")
+        graph = build.finish([("y", build.op("relu", y))])
+    model = compile_graph(graph, "sim -arch=sm_90a")
+    (group,) = model.groups
+    assert group.schedule.plan is not None
+    (decision,) = group.schedule.plan.decisions
+    assert decision.rules[:2] == ("warpgroups", "tensor cores")  # both take it, and an estimate decides
+    expected = np.maximum(a.astype(np.float64) @ b.astype(np.float64), 0)
+    np.testing.assert_allclose(model(stored[0]), expected, rtol=1e-5, atol=1e-4)

@@ -11,11 +11,12 @@ from typing import Any
 from ... import te
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from ...te.expr import Call, Const
+from ...te.expr import Call, Const, Read
+from ...te.tensor import ComputeOp
 
 __all__ = [
     "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "elements", "in_range",
-    "is_one", "normalized", "operator", "same",
+    "is_one", "normalized", "operator", "same", "untransposed",
 ]  # fmt: skip
 
 Extent = int | Expr
@@ -105,6 +106,25 @@ def at(tensor: Tensor, axes: Sequence[Any], shape: Sequence[Extent]) -> Expr:
         0 if is_one(extent) and not is_one(shape[d + skipped]) else axes[d + skipped]
         for d, extent in enumerate(tensor.shape)
     ])  # fmt: skip
+
+
+def untransposed(element: Expr) -> Expr:
+    """An element that is read of the result of transposes, read of what they transpose.
+
+    >>> from tilewright import te
+    >>> x = te.placeholder((3, 4), name="x")
+    >>> y = te.compute((4, 3), lambda i, j: x[j, i], name="y")
+    >>> print(untransposed(y[1, 2]))
+    x[2, 1]
+    """
+    while isinstance(element, Read):
+        op = element.tensor.op
+        body = op.body[0] if isinstance(op, ComputeOp) and op.num_outputs == 1 and op.reduction is None else None
+        places = {id(axis): index for axis, index in zip(op.axis, element.indices)}
+        if not isinstance(body, Read) or sorted(map(id, body.indices)) != sorted(places):
+            break
+        element = body.tensor(*(places[id(axis)] for axis in body.indices))
+    return element
 
 
 def broadcast(name: str, function: Callable[..., Expr], *tensors: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 from ... import te
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from .common import Extent, at, broadcast_shapes, elements, is_one, operator, same
+from .common import Extent, at, broadcast_shapes, elements, is_one, operator, same, untransposed
 from .movement import padded, reshape
 
 # Smaller matrices of 16-bit floats are not worth tensor cores.
@@ -34,7 +34,8 @@ def matmul(a: Tensor, b: Tensor, *, acc: str, to: str) -> Tensor:
 
     def read(tensor: Tensor, outer: Sequence[Any], row: Any, column: Any) -> Expr:
         shape = [*batch, *tensor.shape[-2:]]
-        return _as(at(tensor, [*outer, row, column], shape), acc)
+        # Schedules for tensor cores read either layout of an operand where it is.
+        return _as(untransposed(at(tensor, [*outer, row, column], shape)), acc)
 
     def value(*i: Any) -> Expr:
         *outer, row, column = i
