@@ -7,8 +7,8 @@ ours is off by more than what bfloat16 makes of the model in eager PyTorch, four
 medians in milliseconds of one forward pass, all inputs on the GPU: of a call of the model ("ours"), and of the
 function that `model.export` writes ("exported"), also without CUDA graphs ("plain"), with 13 addresses in turn
 ("other_addresses") and in a graph that torch captures ("torch_graph"); "host_us" is what a call takes this machine.
-Results are compared bit by bit with those of the first calls ("..._same"). "groups" has our slowest groups, in
-microseconds.
+Results are compared bit by bit with those of the first calls ("..._same"). "groups" has our groups in their order, with
+microseconds and bytes.
 
 With --tiny --target "cuda -arch=sm_90a" models are small and only compiled, which needs no GPU. With --tiny --target
 cpu they run on the processor.
@@ -286,6 +286,11 @@ def run_row(name: str, tiny: bool, target: str, modes: list[str]) -> None:
         errors = [float((one.float() - exact).abs().max() / size) for one in (got, eager)]
         tell(error=errors[0], error_eager=errors[1], right=errors[0] <= max(4 * errors[1], 1e-5))
         tell(ours_ms=median_ms(lambda: model(x), target), eager_ms=median_ms(lambda: module(x), target))
+        profile = model.profile(x, repeat=20)
+        tell(
+            groups_ms=round(1e3 * profile.seconds, 4),
+            groups=[[one.group.name, round(1e6 * one.seconds, 2), one.bytes] for one in profile.groups],
+        )
         with tempfile.TemporaryDirectory() as folder:  # the whole model as one function of a library
             try:
                 model.export(f"{folder}/model.so")
@@ -300,11 +305,6 @@ def run_row(name: str, tiny: bool, target: str, modes: list[str]) -> None:
                     tell(plain_ms=median_ms(lambda: plain(x), target), plain_same=bool((plain(x) == got).all()))
             except Exception as error:
                 tell(exported_failed=f"{type(error).__name__}: {str(error)[:300]}")
-        times = sorted(model.profile(x, repeat=5).groups, key=lambda one: -one.seconds)
-        tell(
-            groups_ms=round(1e3 * sum(one.seconds for one in times), 4),
-            groups=[[one.group.name, round(1e6 * one.seconds, 1)] for one in times[:8]],
-        )
         for mode in modes:
             torch.compiler.reset()
             faster: Any = torch.compile(module, mode=None if mode == "default" else mode, dynamic=False)
