@@ -1,4 +1,4 @@
-"""Random programs of target cpu with random schedules that it follows: each is exact, or refused.
+"""Random programs of target cpu, without a schedule and with random ones that it follows: each is exact, or refused.
 
 `python bench/fuzz_cpu.py OUT.json FIRST COUNT [SECONDS]`: the seeds from FIRST on, in one process, at most so many
 seconds. The file has the counts, and each seed that went wrong with its error. The schedules are those of the fuzzer
@@ -35,6 +35,7 @@ def run(seed: int) -> tuple[str, str]:
         trace = for_processor(scheduler.schedule.trace(), choices)
         schedule = te.create_schedule(list(scheduler.schedule.outputs))
         trace.apply(schedule)
+        check(program, te.create_schedule(list(scheduler.schedule.outputs)), "cpu")
         check(program, schedule, "cpu")
     except ScheduleError as error:
         return ("refused", str(error)) if is_clear(str(error)) else ("wrong", f"an unclear refusal: {error}")

@@ -19,6 +19,7 @@ from ..target import Target
 from ..tvm_compat.missing_names import attribute_of
 from .extents import extents_of
 from .launch_config import LaunchConfig, with_formulas
+from .pickling import parts_of
 from .pipeline import Lowering
 from .programs import ManagedCuda, Program, make_program
 from .tvm_module import TvmModule
@@ -63,6 +64,8 @@ class Function(CallableBase, TvmModule):
     It runs on `stream`, or else on the current stream of the arrays' library.
 
     Called with the inputs alone, it allocates the outputs with the library of the first input, and returns them.
+
+    It can be pickled, for workers in other processes. They compile its IR again, or take the kernels from the cache.
 
     Raises
     ------
@@ -122,6 +125,15 @@ class Function(CallableBase, TvmModule):
 
     def __repr__(self) -> str:
         return f"<tilewright.Function {self.signature} for {self.target}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Function], tuple[Any, ...]]:
+        return parts_of(self.lowering)
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Function:
+        return self
 
     @property
     def ffi(self) -> tvm_ffi.Function:
