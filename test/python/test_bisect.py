@@ -199,6 +199,8 @@ def test_wrong_arguments() -> None:
         TypeError, match="^expected sizes with a function that makes a schedule and its args, and not without$"
     ):
         testing.bisect(rows)
+    with pytest.raises(ValueError, match="^expected seed to be 0 or more, got -1$"):
+        testing.bisect(rows, sizes=(4,), seed=-1)
     A = te.placeholder((4, 4), strides=(8, 1), name="A")
     B = te.compute((4, 4), lambda i, j: A[i, j], name="B")
     with pytest.raises(

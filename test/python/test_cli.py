@@ -167,6 +167,39 @@ def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
     assert refused("cache", "--dir", str(file)) == f"tilewright cache: --dir: expected a folder, got the file {file}\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["demo", "--lines=-1"], "--lines: expected a whole number of at least 0, got '-1'"),
+        (["tune", "a.py", "--seed=-1"], "--seed: expected a whole number of at least 0, got '-1'"),
+        (["bisect", "a.py", "--seed=x"], "--seed: expected a whole number of at least 0, got 'x'"),
+    ],
+)
+def test_numbers_of_options(arguments: list[str], text: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "tilewright", *arguments], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"tilewright {arguments[0]}: error: argument {text}")
+
+
+def test_a_shared_cache_is_one_that_is_named() -> None:
+    told = refused("cache", "--shared")
+    assert told == "tilewright cache: --shared: expected --dir with the folder that other users write\n"
+
+
+def test_a_picture_is_refused_before_the_search(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "given.py"
+    file.write_text("raise RuntimeError('not read')\n")
+    told = refused("tune", str(file), "--target=cpu", "--plot", str(tmp_path / "search.docx"))
+    assert re.fullmatch(r"tilewright tune: expected a picture's file \(.*png.*\), got '.*search.docx'\n", told)
+
+
+def test_warnings_are_lines_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "given.py").write_text("import warnings\nwarnings.warn('be careful')\n")
+    told = refused("compile", str(tmp_path / "given.py"), "--emit=te").splitlines()
+    assert told[0] == "tilewright compile: warning: be careful"
+    assert len(told) == 2
+
+
 def test_bisect_of_a_later_stages_ir(tmp_path: Path) -> None:
     example, file = str(ROOT / "python" / "examples" / "02_tiled_gemm.py"), str(tmp_path / "given.mlir")
     run("compile", example, "--program", "mmult(64, 64, 64)", "--emit=gpu", "--target=sim", "-o", file)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TilewrightError, TilewrightTypeError
+from ..errors import TilewrightError, TilewrightTypeError, TilewrightValueError
 from ..messages.progress import progress
 from .inputs import Inputs
 from .program import BisectedProgram
@@ -79,6 +79,9 @@ def bisect(
     """
     if (sizes is not None) != (callable(program) and args is None):
         raise TilewrightTypeError("expected sizes with a function that makes a schedule and its args, and not without")
+
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise TilewrightValueError(f"expected seed to be 0 or more, got {seed!r}")
 
     def searched(sizes: tuple[int, ...]) -> tuple[Search, Found]:
         made: Any = program

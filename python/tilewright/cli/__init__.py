@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -32,8 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by whoever began the process
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     options = parser.parse_args(arguments)
+
+    def warn(message: Warning | str, *where: object) -> None:
+        print(f"tilewright {options.command}: warning: {message}", file=sys.stderr)
+
     try:
-        status = options.run(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = warn
+            status = options.run(options)
         sys.stdout.flush()
         return status
     except TilewrightError as error:

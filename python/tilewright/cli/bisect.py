@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import TilewrightError
 from .compile import existing_file, mlir_module, program_file, python_names, python_program
+from .numbers import natural
 
 __all__ = ["add"]
 
@@ -91,5 +92,5 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
     parser.add_argument("--target", default="sim", help='"sim", "cuda", "cuda -arch=sm_80" or "cpu" (default: sim)')
     parser.add_argument("--program", metavar="EXPRESSION", help="the pair (schedule, args) of a Python file")
     parser.add_argument("--name", help="the function's name")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default: 0)")
+    parser.add_argument("--seed", type=natural, default=0, help="seed of the random inputs (default: 0)")
     parser.set_defaults(run=_run)

@@ -22,6 +22,8 @@ the folder on purpose.
 def _run(options: argparse.Namespace) -> int:
     from ..cache import Cache, default
 
+    if options.shared and options.dir is None:
+        raise TilewrightError("--shared: expected --dir with the folder that other users write")
     if options.dir is not None and os.path.exists(options.dir) and not os.path.isdir(options.dir):
         raise TilewrightError(f"--dir: expected a folder, got the file {options.dir}")
     try:

@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightError
+from .numbers import natural
 
 if TYPE_CHECKING:
     from ..te import Schedule, Tensor
@@ -159,5 +160,5 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
     text = "a scheduled GEMM from Python to a checked result, every stage shown"
     parser = commands.add_parser("demo", help=text, description=text)
     parser.add_argument("--target", help="where to run: cuda, sim or cpu (default: the GPU if there is one, else sim)")
-    parser.add_argument("--lines", type=int, default=12, help="lines to show of each stage (default: 12)")
+    parser.add_argument("--lines", type=natural, default=12, help="lines to show of each stage (default: 12)")
     parser.set_defaults(run=_run)

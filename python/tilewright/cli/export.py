@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import TilewrightError
+from ..errors import CompileError, TilewrightError
 from .compile import existing_file
 from .model import add_model_options, compiled, counted
 
@@ -25,6 +25,11 @@ def _run(options: argparse.Namespace) -> int:
     model = compiled(existing_file(options), options)
     try:
         model.export(options.library, options.name, mcpu=options.mcpu or None, architectures=options.architecture)
+    except CompileError as error:
+        for told in error.diagnostics:
+            if told.message.startswith("mcpu: "):
+                raise TilewrightError(f"--{told.message}") from None
+        raise
     except OSError as error:
         raise TilewrightError(f"{options.library}: {error.strerror}") from None
     except (TypeError, ValueError) as error:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import TilewrightError, TilewrightValueError
+from ..errors import TilewrightError
 
 if TYPE_CHECKING:
     from ..graph import Graph, Model
@@ -49,8 +49,9 @@ def graph_of(path: Path, options: argparse.Namespace) -> Graph:
 
     try:
         return import_onnx(path, dynamic_shapes=shapes)
-    except TilewrightValueError as error:
-        raise TilewrightError(f"{path}: {str(error).replace('dynamic_shapes', '--dynamic')}") from None
+    except TilewrightError as error:
+        text = str(error).replace("dynamic_shapes", "--dynamic")
+        raise TilewrightError(text if text.startswith(f"{path}: ") else f"{path}: {text}") from None
 
 
 def compiled(path: Path, options: argparse.Namespace) -> Model:

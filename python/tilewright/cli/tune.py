@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import TilewrightError
 from .compile import existing_file, python_names, python_value
+from .numbers import natural
 
 __all__ = ["add"]
 
@@ -35,6 +36,7 @@ def _sizes(texts: list[str]) -> dict[str, int]:
 
 def _run(options: argparse.Namespace) -> int:
     from ..tuning import tune
+    from ..tuning.picture import checked_picture
 
     path = existing_file(options)
     if path.suffix != ".py":
@@ -42,6 +44,8 @@ def _run(options: argparse.Namespace) -> int:
     for option, written in (("--plot", options.plot), ("--output", options.output)):
         if written is not None and not Path(written).absolute().parent.is_dir():
             raise TilewrightError(f"{option}: expected a file in a folder that exists, got {written}")
+    if options.plot is not None:
+        checked_picture(options.plot)
     names = python_names(path)
     program: Any
     if options.program is not None:
@@ -85,7 +89,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None: 
     parser.add_argument("--seconds", type=float, help="start no trial after this many seconds")
     parser.add_argument("--workers", type=int, help="how many trials run at the same time")
     parser.add_argument("--device", type=int, default=0, help="the GPU's number (default: 0)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs and of the search (default: 0)")
+    parser.add_argument("--seed", type=natural, default=0, help="seed of the inputs and of the search (default: 0)")
     parser.add_argument("--plot", metavar="PICTURE", help="draw the search into this file (needs matplotlib)")
     parser.add_argument("-o", "--output", metavar="TRACE", help="write the best schedule's trace as JSON")
     parser.set_defaults(run=_run)

@@ -39,6 +39,8 @@ def export_model(
         raise TilewrightError(
             f"{model.name} is compiled for target sim, which runs in this process alone: compile it for cuda or cpu"
         )
+    if not path.name:
+        raise TilewrightError(f"expected the path of a library, got {os.fspath(path)!r}")
     if path.suffix == ".safetensors":
         raise TilewrightError(f"expected the path of a library, got {path.name!r}, which its weights are to have")
     processors, command = processors_of(mcpu), find_linker(linker)

@@ -113,6 +113,8 @@ def tune(
         raise ValueError(f"expected trials to be 1 or more, got {trials!r}")
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise ValueError(f"expected workers to be 1 or more, got {workers!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"expected seed to be 0 or more, got {seed!r}")
     if seconds is not None and not seconds >= 0:
         raise ValueError(f"expected seconds to be 0 or more, got {seconds!r}")
     if executor is not None and not isinstance(executor, Executor):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TilewrightError
 from ..records import Trial, Where
+from .picture import checked_picture
 from .space import Choices
 
 if TYPE_CHECKING:
@@ -86,10 +86,9 @@ class Result:
 
         Needs matplotlib (``pip install 'tilewright[plot]'``). Returns the file's path.
         """
-        try:
-            from matplotlib.figure import Figure  # pyright: ignore[reportMissingImports]
-        except ImportError:
-            raise TilewrightError("expected matplotlib, which draws the search: pip install matplotlib") from None
+        made = checked_picture(path)
+        from matplotlib.figure import Figure  # pyright: ignore[reportMissingImports]
+
         figure = Figure(figsize=(10, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
         points = [(at, one) for at, one in enumerate(self.trials) if one.score is not None]
@@ -112,7 +111,6 @@ class Result:
         ends = [min(values, default=0.5), max(values, default=1.0)]
         right.plot(ends, ends, color="gray", linewidth=0.8)
         right.set(xlabel="predicted", ylabel="measured", xscale="log", yscale="log", title="time / time of the first")
-        made = Path(path)
         figure.savefig(made, dpi=150)
         return made
 

@@ -302,6 +302,7 @@ def test_a_space_of_several_programs_is_refused():
         (lambda: tw.tune(space(), "sim"), 'expected a target whose time can be measured ("cuda" or "cpu"), got "sim"'),
         (lambda: tw.tune(space(), "cpu", trials=0), "expected trials to be 1 or more, got 0"),
         (lambda: tw.tune(space(), "cpu", workers=0), "expected workers to be 1 or more, got 0"),
+        (lambda: tw.tune(space(), "cpu", seed=-1), "expected seed to be 0 or more, got -1"),
         (lambda: tw.tune(space(), "cpu", seconds=-1), "expected seconds to be 0 or more, got -1"),
         (lambda: tw.tune(3, "cpu"), "expected the outputs of a program or a space, got 3"),
         (lambda: tw.tune(space(), "cpu", executor=3), "expected a concurrent.futures.Executor, got int"),
