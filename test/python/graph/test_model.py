@@ -122,7 +122,7 @@ def test_an_operator_that_does_not_fit_names_its_node():
         with b.node("node 'fc'", 3), pytest.raises(tw.CompileError) as caught:
             b.op("matmul", b.inputs["x"], b.inputs["x"], acc="float32", to="float32")
     assert str(caught.value) == (
-        "node 'fc': matmul: matmul: expected as many rows of b as columns of a, 64, got 4"
+        "node 'fc': matmul: expected as many rows of b as columns of a, 64, got 4"
     )  # fmt: skip
 
 

@@ -142,7 +142,7 @@ def test_compile_refuses(
         (["FILE", ""], "expected the path of a library, got '.'"),
         (["FILE", "FOLDER/a.so", "--mcpu=foo"], "--mcpu: expected a processor that LLVM knows for x86_64, got 'foo'"),
         (["FILE", "FOLDER/a.so", "--dynamic=x:1=k"],
-         "FILE: node 'product' (MatMul): matmul: matmul: expected as many rows of b as columns of a, k, got 3"),
+         "FILE: node 'product' (MatMul): matmul: expected as many rows of b as columns of a, k, got 3"),
         (["FILE", "FOLDER/a.so", "--architecture=sm_80"],
          "FOLDER/a.so: expected no GPU architectures for target cpu, got sm_80"),
     ],

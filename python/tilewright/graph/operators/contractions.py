@@ -28,7 +28,7 @@ def _rounded(total: Tensor, to: str, name: str) -> Tensor:
 def matmul(a: Tensor, b: Tensor, *, acc: str, to: str) -> Tensor:
     """Matmul of the last two dimensions, accumulated in `acc`; the others are broadcast."""
     if not same(a.shape[-1], b.shape[-2]):
-        raise ValueError(f"matmul: expected as many rows of b as columns of a, {a.shape[-1]}, got {b.shape[-2]}")
+        raise ValueError(f"expected as many rows of b as columns of a, {a.shape[-1]}, got {b.shape[-2]}")
     batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     k = te.reduce_axis((0, a.shape[-1]), name="k")
 
