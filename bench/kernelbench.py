@@ -11,14 +11,9 @@ that a run that ends with its budget is a sample.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import os
 import random
-import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -28,7 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "test" / "python"))
 
 from kernelbench_shapes import shapes_of
-from random_shapes import Measuring, Record, answer, compile_all, summary
+from measuring import answer, parser_of, run_cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,44 +183,23 @@ def serve(pipe: Connection, target: str, repeat: int) -> None:
     answer(pipe, lambda case: measure(bench, case, target, repeat))
 
 
+def caches_of_inductor(folder: str) -> dict[str, str]:
+    """What torch.compile compiles in one process is found by the others."""
+    return {
+        "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
+        "TORCHINDUCTOR_FX_GRAPH_CACHE": "1",
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    }
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__doc__, "kernelbench.json", budget=200, repeat=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--budget", type=float, default=200, help="seconds in all (default: 200)")
     parser.add_argument("--levels", default="1,2")
     parser.add_argument("--count", type=int, default=200, help="problems at most")
-    parser.add_argument("--out", type=Path, default=Path("kernelbench.json"))
-    parser.add_argument("--target", default="cuda -device=H200")
-    parser.add_argument("--repeat", type=int, default=20)
-    parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 1))
-    parser.add_argument("--only-compile", action="store_true", help="measure nothing, which needs no GPU")
     given = parser.parse_args()
-    begin = time.monotonic()
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
-    head = {"command": " ".join(["python", *sys.argv]), "commit": commit, "seed": given.seed}
     cases = cases_of(given.seed, [int(level) for level in given.levels.split(",")])[: given.count]
-    record = Record(given.out, head, len(cases))
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {
-            "TILEWRIGHT_CACHE": "on", "TILEWRIGHT_CACHE_DIR": folder, "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
-            "TORCHINDUCTOR_FX_GRAPH_CACHE": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        }  # fmt: skip
-        said = compile_all(cases, given.target, given.workers, begin + 0.45 * given.budget, prepare)
-        print(f"compiled after {time.monotonic() - begin:.0f} s", flush=True)
-        measuring = None if given.only_compile else Measuring(given.target, given.repeat, serving=serve)
-        head |= measuring.about if measuring else {}
-        for case, about in zip(cases, said):
-            if time.monotonic() - begin > given.budget:
-                print(f"the budget is spent; {len(cases) - len(record.results)} problems are left", flush=True)
-                break
-            ready = measuring is not None and "failure" not in about
-            record.add(case, about | (measuring(case) if ready and measuring else {}))
-        record.write()
-        if measuring:
-            measuring.end()
-    for level in (1, 2):
-        found = summary(one for one in record.results if one["group"] == f"level {level}")
-        print(f"level {level}", json.dumps(found), flush=True)
+    run_cases(cases, given, prepare, serve, (given.target, given.repeat), share=0.45, environment=caches_of_inductor)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ GROUPS = (
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    names = ("random_cases", "random_shapes", "random_peers")
+    names = ("random_cases", "random_shapes", "random_peers", "measuring")
     return {name: importlib.import_module(name) for name in names}
 
 
@@ -78,7 +78,7 @@ def test_on_the_simulator(bench: dict[str, ModuleType], group: str, number: int)
 
 def test_summary_leaves_out_one(bench: dict[str, ModuleType]) -> None:
     ratios = [0.5, 0.95, 1.0, 1.05, 2.5]
-    found = bench["random_shapes"].summary(
+    found = bench["measuring"].summary(
         [*({"ratio": ratio, "right": True} for ratio in ratios), {"ratio": 9.0, "right": False}, {"failure": "none"}]
     )
     assert (found["measured"], found["failed"], found["wrong"]) == (6, 1, 1)
@@ -90,7 +90,7 @@ def test_summary_leaves_out_one(bench: dict[str, ModuleType]) -> None:
 
 def test_summary_beside_torch(bench: dict[str, ModuleType]) -> None:
     peers = {"torch": 2.0, "best of 8 of cuBLASLt": 1.0}
-    found = bench["random_shapes"].summary([{"ratio": 1.0, "right": True, "ms": 1.0, "peers_ms": peers}])
+    found = bench["measuring"].summary([{"ratio": 1.0, "right": True, "ms": 1.0, "peers_ms": peers}])
     assert (found["geomean"], found["geomean_beside_torch"], found["worst_beside_torch"]) == (1.0, 2.0, 2.0)
 
 
@@ -130,7 +130,7 @@ def test_sums_in_float32_are_judged_by_their_rounding(bench: dict[str, ModuleTyp
 def test_file(bench: dict[str, ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.json"
     case = bench["random_cases"].draw(1, "rows", 1)[0]
-    record = bench["random_shapes"].Record(path, {"seed": 1, "commit": "abc"}, 2)
+    record = bench["measuring"].Record(path, {"seed": 1, "commit": "abc"}, 2)
     record.add(case, {"ratio": 1.5, "right": True, "ms": 2.0})
     record.add(case, {"failure": "OSError: no"})
     record.write()
@@ -145,5 +145,6 @@ def test_file(bench: dict[str, ModuleType], tmp_path: Path, capsys: pytest.Captu
 def test_compiling_in_time(bench: dict[str, ModuleType]) -> None:
     """What was not compiled in time is said so, and no process stays."""
     cases = bench["random_cases"].draw(1, "rows", 1)
-    said = bench["random_shapes"].compile_all(cases, "cuda -device=H200", 1, until=0.0)
+    shapes, measuring = bench["random_shapes"], bench["measuring"]
+    said = measuring.compile_all(cases, "cuda -device=H200", 1, 0.0, shapes.prepare)
     assert said == [{"failure": "it was not compiled in time"}]
