@@ -16,6 +16,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Graph/GraphDialect.h.inc"
+#include "dialects/Graph/GraphTraits.h"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Graph/GraphAttrs.h.inc"
 #define GET_OP_CLASSES

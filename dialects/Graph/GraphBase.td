@@ -42,6 +42,14 @@ def Graph_Dialect : Dialect {
 
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits>;
 
+/// What an operator does with elements.
+class Graph_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::graph"; }
+/// An op that a function of te defines.
+def Graph_Operator : Graph_Trait<"Operator">;
+def Graph_BroadcastElementwise : Graph_Trait<"BroadcastElementwise">;
+def Graph_Reduction : Graph_Trait<"Reduction">;
+def Graph_MovesElements : Graph_Trait<"MovesElements">;
+
 def Graph_ExtentsAttr : AttrDef<Graph_Dialect, "Extents", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "extents";
   let summary = "the symbolic extents of a tensor";
@@ -64,7 +72,7 @@ def Graph_BoolTensor : RankedTensorOf<[I1]>;
 
 /// Of one operand, elementwise, with a result of the operand's type.
 class Graph_UnaryOp<string mnemonic, string text, Type tensor = Graph_FloatTensor>
-    : Graph_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
+    : Graph_Op<mnemonic, [Pure, Graph_Operator, Graph_BroadcastElementwise, SameOperandsAndResultType]> {
   let summary = text;
   let arguments = (ins tensor:$x);
   let results = (outs tensor:$result);
@@ -73,7 +81,7 @@ class Graph_UnaryOp<string mnemonic, string text, Type tensor = Graph_FloatTenso
 
 /// Of two operands of one element type, which are broadcast together as NumPy does it.
 class Graph_BinaryOp<string mnemonic, string text, Type tensor = Graph_AnyTensor, Type resultTensor = tensor>
-    : Graph_Op<mnemonic, [Pure]> {
+    : Graph_Op<mnemonic, [Pure, Graph_Operator, Graph_BroadcastElementwise]> {
   let summary = text;
   let arguments = (ins tensor:$a, tensor:$b);
   let results = (outs resultTensor:$result);
@@ -82,7 +90,8 @@ class Graph_BinaryOp<string mnemonic, string text, Type tensor = Graph_AnyTensor
 }
 
 /// Any other operator with one result.
-class Graph_PlainOp<string mnemonic, string text, list<Trait> traits = []> : Graph_Op<mnemonic, !listconcat([Pure], traits)> {
+class Graph_PlainOp<string mnemonic, string text, list<Trait> traits = []>
+    : Graph_Op<mnemonic, [Pure, Graph_Operator] # traits> {
   let summary = text;
   let results = (outs Graph_AnyTensor:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";

@@ -56,13 +56,14 @@ def Graph_LessEqualOp : Graph_BinaryOp<"less_equal", "whether a <= b", Graph_Any
 def Graph_GreaterOp : Graph_BinaryOp<"greater", "whether a > b", Graph_AnyTensor, Graph_BoolTensor>;
 def Graph_GreaterEqualOp : Graph_BinaryOp<"greater_equal", "whether a >= b", Graph_AnyTensor, Graph_BoolTensor>;
 
-def Graph_IsnanOp : Graph_PlainOp<"isnan", "whether it is NaN", [SameOperandsAndResultShape]> {
+def Graph_IsnanOp : Graph_PlainOp<"isnan", "whether it is NaN", [Graph_BroadcastElementwise, SameOperandsAndResultShape]> {
   let arguments = (ins Graph_FloatTensor:$x);
 }
-def Graph_IsinfOp : Graph_PlainOp<"isinf", "whether it is infinite", [SameOperandsAndResultShape]> {
+def Graph_IsinfOp : Graph_PlainOp<"isinf", "whether it is infinite", [Graph_BroadcastElementwise, SameOperandsAndResultShape]> {
   let arguments = (ins Graph_FloatTensor:$x, BoolAttr:$positive, BoolAttr:$negative);
 }
-def Graph_CastOp : Graph_PlainOp<"cast", "in another element type", [SameOperandsAndResultShape]> {
+def Graph_CastOp : Graph_PlainOp<"cast", "in another element type", [
+    Graph_BroadcastElementwise, Graph_MovesElements, SameOperandsAndResultShape]> {
   let description = [{
     Floats to integers are rounded towards zero. With `saturate` a float beyond a float8 type is the type's largest
     number, without it is NaN or infinite. `to` is NumPy's name of the type.
@@ -70,10 +71,12 @@ def Graph_CastOp : Graph_PlainOp<"cast", "in another element type", [SameOperand
   let arguments = (ins Graph_AnyTensor:$x, StrAttr:$to, BoolAttr:$saturate);
   let hasFolder = 1;
 }
-def Graph_BitcastOp : Graph_PlainOp<"bitcast", "the same bits in an element type of the same width", [SameOperandsAndResultShape]> {
+def Graph_BitcastOp : Graph_PlainOp<"bitcast", "the same bits in an element type of the same width", [
+    Graph_BroadcastElementwise, SameOperandsAndResultShape]> {
   let arguments = (ins Graph_AnyTensor:$x, StrAttr:$to);
 }
-def Graph_WhereOp : Graph_PlainOp<"where", "a where the condition is true, otherwise b; all three are broadcast"> {
+def Graph_WhereOp : Graph_PlainOp<"where", "a where the condition is true, otherwise b; all three are broadcast", [
+    Graph_BroadcastElementwise]> {
   let arguments = (ins Graph_BoolTensor:$condition, Graph_AnyTensor:$a, Graph_AnyTensor:$b);
   let hasVerifier = 1;
 }

@@ -18,7 +18,7 @@ def Graph_WeightOp : Graph_Op<"weight", [Pure]> {
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
 
-def Graph_IotaOp : Graph_Op<"iota", [Pure]> {
+def Graph_IotaOp : Graph_Op<"iota", [Pure, Graph_Operator, Graph_MovesElements]> {
   let summary = "the position along one dimension, as a tensor of `shape`";
   let description = [{
     ```mlir
@@ -31,29 +31,32 @@ def Graph_IotaOp : Graph_Op<"iota", [Pure]> {
 }
 
 // An extent in `shape` is an integer, or the text of a symbolic one.
-def Graph_ReshapeOp : Graph_PlainOp<"reshape", "the same elements in row-major order in another shape"> {
+def Graph_ReshapeOp : Graph_PlainOp<"reshape", "the same elements in row-major order in another shape", [
+    Graph_MovesElements]> {
   let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$shape);
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
-def Graph_ExpandOp : Graph_PlainOp<"expand", "broadcast to a shape, as NumPy does it"> {
+def Graph_ExpandOp : Graph_PlainOp<"expand", "broadcast to a shape, as NumPy does it", [Graph_MovesElements]> {
   let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$shape);
   let hasFolder = 1;
 }
-def Graph_TransposeOp : Graph_PlainOp<"transpose", "the dimensions in the order of the permutation"> {
+def Graph_TransposeOp : Graph_PlainOp<"transpose", "the dimensions in the order of the permutation", [
+    Graph_MovesElements]> {
   let description = "Dimension `d` of the result is dimension `permutation[d]` of the operand.";
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$permutation);
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
-def Graph_ConcatOp : Graph_PlainOp<"concat", "one behind the other along an axis"> {
+def Graph_ConcatOp : Graph_PlainOp<"concat", "one behind the other along an axis", [Graph_MovesElements]> {
   let arguments = (ins Variadic<Graph_AnyTensor>:$inputs, I64Attr:$axis);
   let hasVerifier = 1;
   let hasFolder = 1;
 }
-def Graph_SliceOp : Graph_PlainOp<"slice", "in each dimension the elements from `starts` on in steps of `steps`"> {
+def Graph_SliceOp : Graph_PlainOp<"slice", "in each dimension the elements from `starts` on in steps of `steps`", [
+    Graph_MovesElements]> {
   let description = "A start counts from 0; a step may be negative. An extent in `sizes` is an integer or the text of a symbolic one.";
   let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$starts, DenseI64ArrayAttr:$steps, ArrayAttr:$sizes);
   let hasVerifier = 1;
@@ -66,7 +69,7 @@ def Graph_PadOp : Graph_PlainOp<"pad", "with elements before and after, fewer wh
 def Graph_TileOp : Graph_PlainOp<"tile", "repeated along each dimension"> {
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$repeats);
 }
-def Graph_GatherOp : Graph_PlainOp<"gather", "the slices along an axis that the indices name"> {
+def Graph_GatherOp : Graph_PlainOp<"gather", "the slices along an axis that the indices name", [Graph_MovesElements]> {
   let description = "A negative index counts from the end.";
   let arguments = (ins Graph_AnyTensor:$x, Graph_IntegerTensor:$indices, I64Attr:$axis);
   let hasVerifier = 1;

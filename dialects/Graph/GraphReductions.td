@@ -4,7 +4,7 @@
 include "dialects/Graph/GraphBase.td"
 
 /// Over some dimensions, which stay with extent 1 where `keepdims` is true.
-class Graph_ReduceOp<string mnemonic, string text> : Graph_PlainOp<mnemonic, text> {
+class Graph_ReduceOp<string mnemonic, string text> : Graph_PlainOp<mnemonic, text, [Graph_Reduction]> {
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$axes, BoolAttr:$keepdims);
   let hasVerifier = 1;
 }
@@ -26,7 +26,7 @@ class Graph_CumulativeOp<string mnemonic, string text> : Graph_PlainOp<mnemonic,
 def Graph_CumsumOp : Graph_CumulativeOp<"cumsum", "the sum of the elements up to each one along an axis">;
 def Graph_CumprodOp : Graph_CumulativeOp<"cumprod", "the product of the elements up to each one along an axis">;
 
-def Graph_TopkOp : Graph_Op<"topk", [Pure]> {
+def Graph_TopkOp : Graph_Op<"topk", [Pure, Graph_Operator]> {
   let summary = "the k largest or smallest elements along an axis, in order, and where they are";
   let arguments = (ins Graph_AnyTensor:$x, I64Attr:$k, I64Attr:$axis, BoolAttr:$largest);
   let results = (outs Graph_AnyTensor:$values, Graph_IntegerTensor:$positions);

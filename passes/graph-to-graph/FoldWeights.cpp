@@ -68,9 +68,7 @@ private:
     bool computes = false;
     for (Operation *op : slice) {
       bytes += isa<graph::WeightOp>(op) ? getBytes(op->getResult(0)) : 0;
-      // Elements that are moved or converted are read where they are.
-      computes |= !isLeaf(op) && !isa<graph::ReshapeOp, graph::TransposeOp, graph::SliceOp, graph::ExpandOp,
-                                      graph::CastOp, graph::IotaOp, graph::GatherOp, graph::ConcatOp>(op);
+      computes |= !isLeaf(op) && !op->hasTrait<graph::MovesElements>();
     }
     if (!computes || bytes == 0 || getBytes(result) > std::max(bytes, kSmall))
       return;

@@ -53,11 +53,6 @@ private:
 
 } // namespace
 
-static bool isOperator(Operation *op) {
-  return isa_and_nonnull<graph::GraphDialect>(op->getDialect()) &&
-         !isa<graph::ConstantOp, graph::WeightOp, graph::GroupOp>(op);
-}
-
 static bool isSmallConstant(Operation *op) {
   auto constant = dyn_cast_or_null<graph::ConstantOp>(op);
   return constant && cast<RankedTensorType>(constant.getType()).getNumElements() == 1;
@@ -81,8 +76,7 @@ static constexpr int64_t kLongestRow = 16384;
 
 /// Whether `op` reduces the last dimensions, which stay with extent 1, of rows that are not too long.
 static bool isRowReduction(Operation *op) {
-  if (!isa<graph::ReduceSumOp, graph::ReduceProdOp, graph::ReduceMaxOp, graph::ReduceMinOp>(op) ||
-      !op->getAttrOfType<BoolAttr>("keepdims").getValue())
+  if (!op->hasTrait<graph::Reduction>() || !op->getAttrOfType<BoolAttr>("keepdims").getValue())
     return false;
   ArrayRef<int64_t> shape = getShape(op->getOperand(0));
   SmallVector<int64_t> axes(op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef());
@@ -336,7 +330,7 @@ void Fusion::makeGroup(Cluster &cluster) {
 void Fusion::run() {
   SmallVector<Operation *> operators;
   for (Operation &op : function.getBody().front())
-    if (isOperator(&op))
+    if (op.hasTrait<graph::Operator>())
       operators.push_back(&op);
   for (Operation *op : operators)
     join(op);
@@ -357,7 +351,7 @@ struct FuseOperators : impl::FuseOperatorsBase<FuseOperators> {
     SymbolTable symbols(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() &&
-          llvm::any_of(function.getBody().front(), [](Operation &op) { return isOperator(&op); }))
+          llvm::any_of(function.getBody().front(), [](Operation &op) { return op.hasTrait<graph::Operator>(); }))
         Fusion(function, symbols, maxOperators, stridedAttention).run();
   }
 };

@@ -42,18 +42,12 @@ std::optional<SmallVector<int64_t>> getShapeOfMatrix(ArrayRef<int64_t> shape, Ar
   return std::nullopt;
 }
 
-bool isElementwise(Operation *op) {
-  return isa<graph::AddOp, graph::SubOp, graph::MulOp, graph::DivOp, graph::PowOp, graph::MinOp, graph::MaxOp,
-             graph::WhereOp, graph::CastOp, graph::NegOp, graph::AbsOp, graph::ExpOp, graph::LogOp, graph::ErfOp,
-             graph::TanhOp, graph::SigmoidOp, graph::ReluOp, graph::SqrtOp, graph::RsqrtOp, graph::ReciprocalOp>(op);
-}
-
 struct SinkBehindElementwise : RewritePattern {
   explicit SinkBehindElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isElementwise(op))
-      return rewriter.notifyMatchFailure(op, "not known as elementwise");
+    if (!op->hasTrait<graph::BroadcastElementwise>())
+      return rewriter.notifyMatchFailure(op, "not elementwise");
     auto result = typeOfTensor(op->getResult(0));
     graph::ReshapeOp split;
     for (Value operand : op->getOperands())
