@@ -14,6 +14,7 @@ class Schedule_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::
 def Schedule_RootAxes : Schedule_Trait<"RootAxes">;
 def Schedule_AxisTransform : Schedule_Trait<"AxisTransform">;
 def Schedule_AxisAnnotation : Schedule_Trait<"AxisAnnotation">;
+def Schedule_IndependentIterations : Schedule_Trait<"IndependentIterations">;
 def Schedule_ReplacesAxes : Schedule_Trait<"ReplacesAxes">;
 /// A primitive that only a GPU can follow.
 def Schedule_GPUOnly : Schedule_Trait<"GPUOnly">;

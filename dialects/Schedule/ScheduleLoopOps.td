@@ -43,7 +43,7 @@ def Schedule_ReduceAxesOp : Schedule_Primitive<"reduce_axes", [Schedule_RootAxes
   let assemblyFormat = "$stage $names attr-dict `:` type($axes)";
 }
 
-def Schedule_SplitOp : Schedule_Primitive<"split", [Schedule_AxisTransform, NamesResults]> {
+def Schedule_SplitOp : Schedule_Primitive<"split", [Schedule_AxisTransform, Schedule_IndependentIterations, NamesResults]> {
   let summary = "one loop becomes two";
   let description = [{
     `by f` makes an inner loop of extent `f`; `into n` makes an outer loop of extent `n`. Where the extent is no
@@ -66,7 +66,7 @@ def Schedule_SplitOp : Schedule_Primitive<"split", [Schedule_AxisTransform, Name
   }];
 }
 
-def Schedule_TileOp : Schedule_Primitive<"tile", [Schedule_AxisTransform, NamesResults]> {
+def Schedule_TileOp : Schedule_Primitive<"tile", [Schedule_AxisTransform, Schedule_IndependentIterations, NamesResults]> {
   let summary = "two loops become a loop nest over tiles and one within them";
   let description = [{
     Splits both axes and orders the four loops: outer x, outer y, inner x, inner y.
@@ -90,7 +90,7 @@ def Schedule_SingletonOp : Schedule_Primitive<"singleton", [Schedule_RootAxes, N
   let assemblyFormat = "$stage attr-dict";
 }
 
-def Schedule_FuseOp : Schedule_Primitive<"fuse", [Schedule_AxisTransform, NamesResults]> {
+def Schedule_FuseOp : Schedule_Primitive<"fuse", [Schedule_AxisTransform, Schedule_IndependentIterations, NamesResults]> {
   let summary = "neighbouring loops become one, the outermost the slowest";
   let description = [{
     Each of the axes is a neighbour of those before it. In which order they are given changes the name alone.
@@ -106,7 +106,7 @@ def Schedule_ReorderOp : Schedule_Primitive<"reorder"> {
   let assemblyFormat = "$axes attr-dict";
 }
 
-def Schedule_BindOp : Schedule_Primitive<"bind", [Schedule_AxisAnnotation]> {
+def Schedule_BindOp : Schedule_Primitive<"bind", [Schedule_AxisAnnotation, Schedule_IndependentIterations]> {
   let summary = "a loop becomes a block or thread index, or a virtual thread";
   let description = [{
     One thread runs the iterations of a loop bound to `vthread` side by side. It executes each op of the body for all
@@ -117,7 +117,7 @@ def Schedule_BindOp : Schedule_Primitive<"bind", [Schedule_AxisAnnotation]> {
   let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? attr-dict";
 }
 
-def Schedule_VectorizeOp : Schedule_Primitive<"vectorize", [Schedule_AxisAnnotation]> {
+def Schedule_VectorizeOp : Schedule_Primitive<"vectorize", [Schedule_AxisAnnotation, Schedule_IndependentIterations]> {
   let summary = "the iterations of a loop become the lanes of vectors";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
@@ -129,7 +129,7 @@ def Schedule_UnrollOp : Schedule_Primitive<"unroll", [Schedule_AxisAnnotation]> 
   let assemblyFormat = "$axis attr-dict";
 }
 
-def Schedule_ParallelOp : Schedule_Primitive<"parallel", [Schedule_AxisAnnotation]> {
+def Schedule_ParallelOp : Schedule_Primitive<"parallel", [Schedule_AxisAnnotation, Schedule_IndependentIterations]> {
   let summary = "the iterations of a loop are distributed among the threads of a CPU";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";

@@ -15,6 +15,9 @@ template <typename Op> class AxisTransform : public mlir::OpTrait::TraitBase<Op,
 /// Says how the iterations of a loop run. What is said of a loop is not split or fused any more.
 template <typename Op> class AxisAnnotation : public mlir::OpTrait::TraitBase<Op, AxisAnnotation> {};
 
+/// Runs the iterations of its axes at once or in another order, so that none may need what an earlier one made.
+template <typename Op> class IndependentIterations : public mlir::OpTrait::TraitBase<Op, IndependentIterations> {};
+
 /// The stage of its first operand has other axes from here on.
 template <typename Op> class ReplacesAxes : public mlir::OpTrait::TraitBase<Op, ReplacesAxes> {};
 

@@ -28,7 +28,7 @@ bool isOfGPU(Operation &primitive) {
 
 /// Whether a primitive leaves the stages and their loops as they are.
 bool saysNothing(Operation &primitive) {
-  return isa<schedule::StageOp, schedule::AxesOp, schedule::ReduceAxesOp, schedule::ComputeRootOp>(primitive);
+  return primitive.hasTrait<schedule::RootAxes>() || isa<schedule::StageOp, schedule::ComputeRootOp>(primitive);
 }
 
 /// Whether statements of the function have thread axes, which legalize-externs refuses.

@@ -101,8 +101,7 @@ LogicalResult StageModel::attach(schedule::ComputeAtOp op, Axis *axis) {
 
 /// The scan axis of a stage stays one loop, whose iterations come in order.
 static LogicalResult checkOrder(Operation *op, const DenseMap<Value, Axis *> &handles) {
-  if (!isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::BindOp, schedule::VectorizeOp,
-           schedule::ParallelOp>(op))
+  if (!op->hasTrait<schedule::IndependentIterations>())
     return success();
   for (Value operand : op->getOperands())
     if (Axis *axis = handles.lookup(operand); axis && axis->isOrdered)

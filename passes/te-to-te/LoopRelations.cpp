@@ -11,7 +11,7 @@ LogicalResult LoopRelations::read(Operation *op, te::ComputeOp stage, bool reduc
   for (Operation &other : *op->getBlock()) {
     if (&other == op)
       break;
-    if (isa<schedule::AxesOp, schedule::ReduceAxesOp, schedule::SingletonOp>(other)) {
+    if (other.hasTrait<schedule::RootAxes>()) {
       if (schedule::stageName(other.getOperand(0)) != stage.getName())
         continue;
       primitives.push_back(&other);
@@ -19,7 +19,7 @@ LogicalResult LoopRelations::read(Operation *op, te::ComputeOp stage, bool reduc
         axes[other.getResult(0)].extent = getAffineConstantExpr(1, context);
       else if (failed(addRoots(&other, stage, reduce)))
         return failure();
-    } else if (isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::ReorderOp>(other) &&
+    } else if ((other.hasTrait<schedule::AxisTransform>() || isa<schedule::ReorderOp>(other)) &&
                schedule::stageName(schedule::axisStage(other.getOperand(0))) == stage.getName()) {
       primitives.push_back(&other);
       if (auto splitOp = dyn_cast<schedule::SplitOp>(other))
