@@ -46,7 +46,7 @@ static LogicalResult planFunction(func::FuncOp function) {
       if (!bytes || isOutput)
         continue;
       results.push_back(result);
-      buffers.push_back({*bytes, position[group], last, 0});
+      buffers.push_back({*bytes, position[group], last});
     }
   }
   SmallVector<host::ArenaBuffer *> order(buffers.size()), placed(buffers.size());

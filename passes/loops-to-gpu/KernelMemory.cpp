@@ -6,6 +6,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -72,6 +74,12 @@ CopiedElements getCopied(Value value) {
 
 bool isWarpCollective(Operation *op) {
   return isa<gpu::ShuffleOp, gpu::SubgroupReduceOp, nvgpu::LdMatrixOp, nvgpu::MmaSyncOp>(op);
+}
+
+int64_t placeBuffers(MutableArrayRef<host::ArenaBuffer> buffers) {
+  SmallVector<host::ArenaBuffer *> order(buffers.size()), placed(buffers.size());
+  int64_t bytes = host::placeBuffers(buffers.data(), buffers.size(), order.data(), placed.data());
+  return bytes < 0 ? std::numeric_limits<int64_t>::max() : bytes;
 }
 
 bool isShared(Value buffer) { return isSharedMemory(buffer.getType()); }

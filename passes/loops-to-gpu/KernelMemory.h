@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_KERNELMEMORY_H
 
 #include "passes/PassSupport.h"
+#include "runtime/host/Arena.h"
 
 namespace tilewright {
 
@@ -33,6 +34,10 @@ CopiedElements getCopied(mlir::Value value);
 
 /// Whether all lanes of a warp do the op together, whoever uses its result.
 bool isWarpCollective(mlir::Operation *op);
+
+/// Places buffers by host::placeBuffers. Returns the bytes needed in all, the most that 63 bits count where they are
+/// more.
+int64_t placeBuffers(llvm::MutableArrayRef<host::ArenaBuffer> buffers);
 
 bool isShared(mlir::Value buffer);
 /// Memory of one thread alone.

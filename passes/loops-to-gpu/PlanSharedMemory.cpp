@@ -1,7 +1,8 @@
 //===- PlanSharedMemory.cpp - shared buffers become parts of one symbol ---===//
 #include "passes/loops-to-gpu/KernelMemory.h"
-#include "passes/loops-to-gpu/OffsetPlanner.h"
 #include "passes/loops-to-gpu/UserNames.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -45,9 +46,9 @@ public:
   /// may read what this one wrote: the buffer lives as long as the loop. A buffer also lives until what was read from
   /// it is written to another one: threads go from reading the one to writing the other without a barrier, which the
   /// two at one place would need.
-  void setLifetime(memref::AllocOp alloc, PlannedBuffer &buffer) const {
-    buffer.begin = ~0u;
-    buffer.end = begins.lookup(alloc);
+  void setLifetime(memref::AllocOp alloc, host::ArenaBuffer &buffer) const {
+    buffer.first = std::numeric_limits<int64_t>::max();
+    buffer.last = begins.lookup(alloc);
     auto outermostLoop = [&](Operation *op) {
       for (Operation *parent = op->getParentOp(); parent != alloc->getParentOp(); parent = parent->getParentOp())
         if (isa<LoopLikeOpInterface>(parent))
@@ -61,12 +62,12 @@ public:
         if (isa<memref::DeallocOp>(user))
           continue;
         Operation *op = outermostLoop(user);
-        buffer.begin = std::min(buffer.begin, begins.lookup(op));
-        buffer.end = std::max(buffer.end, ends.lookup(op));
+        buffer.first = std::min(buffer.first, begins.lookup(op));
+        buffer.last = std::max(buffer.last, ends.lookup(op));
       }
     for (Operation *writer : getSharedWriters(read, alloc->getParentOp()))
-      buffer.end = std::max(buffer.end, ends.lookup(outermostLoop(writer)));
-    buffer.begin = std::min(buffer.begin, buffer.end);
+      buffer.last = std::max(buffer.last, ends.lookup(outermostLoop(writer)));
+    buffer.first = std::min(buffer.first, buffer.last);
   }
 
 private:
@@ -97,8 +98,8 @@ private:
     ends[op] = next++;
   }
 
-  unsigned next = 0;
-  llvm::DenseMap<Operation *, unsigned> begins, ends;
+  int64_t next = 0;
+  llvm::DenseMap<Operation *, int64_t> begins, ends;
 };
 } // namespace
 
@@ -125,17 +126,17 @@ LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
     return success();
 
   Timeline timeline(kernel);
-  SmallVector<PlannedBuffer> buffers;
+  SmallVector<host::ArenaBuffer> buffers;
   std::string list;
   for (memref::AllocOp alloc : allocs) {
-    PlannedBuffer &buffer = buffers.emplace_back();
-    buffer.size = getBytes(alloc.getType());
+    host::ArenaBuffer &buffer = buffers.emplace_back();
+    buffer.bytes = getBytes(alloc.getType());
     buffer.alignment = std::max<int64_t>(alloc.getAlignment().value_or(1),
-                                         buffer.size >= kLargeBytes ? kLargeAlignment : kSmallAlignment);
+                                         buffer.bytes >= kLargeBytes ? kLargeAlignment : kSmallAlignment);
     timeline.setLifetime(alloc, buffer);
-    list += (list.empty() ? "" : ", ") + getBufferName(alloc) + " (" + std::to_string(buffer.size) + " bytes)";
+    list += (list.empty() ? "" : ", ") + getBufferName(alloc) + " (" + std::to_string(buffer.bytes) + " bytes)";
   }
-  int64_t total = planOffsets(buffers);
+  int64_t total = placeBuffers(buffers);
   if (total > sharedLimit) {
     InFlightDiagnostic diagnostic = kernel.emitError()
                                     << "expected at most " << sharedLimit.getValue()

@@ -1,11 +1,12 @@
 //===- PlanWorkspace.cpp - temporaries between kernels share one buffer ---===//
 #include "dialects/Tile/Tile.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
-#include "passes/loops-to-gpu/OffsetPlanner.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -25,7 +26,7 @@ struct PlanWorkspace : impl::PlanWorkspaceBase<PlanWorkspace> {
 
 struct Temporary {
   memref::AllocOp alloc;
-  PlannedBuffer plan;
+  host::ArenaBuffer plan;
   Value offset, bytes; // bytes only where they are not constant
 };
 
@@ -54,12 +55,12 @@ private:
 } // namespace
 
 void WorkspacePlanner::setLifetime(Temporary &temporary) {
-  llvm::DenseMap<Operation *, unsigned> order;
+  llvm::DenseMap<Operation *, int64_t> order;
   for (auto [i, op] : llvm::enumerate(entry))
     order[&op] = i;
-  PlannedBuffer &plan = temporary.plan;
-  plan.begin = ~0u;
-  plan.end = 0;
+  host::ArenaBuffer &plan = temporary.plan;
+  plan.first = std::numeric_limits<int64_t>::max();
+  plan.last = 0;
   SmallVector<Value> views = {temporary.alloc};
   while (!views.empty())
     for (Operation *user : views.pop_back_val().getUsers()) {
@@ -68,11 +69,11 @@ void WorkspacePlanner::setLifetime(Temporary &temporary) {
         views.append(user->result_begin(), user->result_end());
       if (isa<memref::DeallocOp>(user))
         continue;
-      unsigned time = order.lookup(entry.findAncestorOpInBlock(*user));
-      plan.begin = std::min(plan.begin, time);
-      plan.end = std::max(plan.end, time);
+      int64_t time = order.lookup(entry.findAncestorOpInBlock(*user));
+      plan.first = std::min(plan.first, time);
+      plan.last = std::max(plan.last, time);
     }
-  plan.begin = std::min(plan.begin, plan.end);
+  plan.first = std::min(plan.first, plan.last);
 }
 
 LogicalResult WorkspacePlanner::hoistSizes() {
@@ -99,12 +100,12 @@ LogicalResult WorkspacePlanner::hoistSizes() {
 }
 
 int64_t WorkspacePlanner::placeConstant() {
-  SmallVector<PlannedBuffer> plans;
+  SmallVector<host::ArenaBuffer> plans;
   for (Temporary &temporary : temporaries)
     if (!temporary.bytes)
       plans.push_back(temporary.plan);
-  int64_t total = planOffsets(plans);
-  PlannedBuffer *plan = plans.begin();
+  int64_t total = placeBuffers(plans);
+  host::ArenaBuffer *plan = plans.begin();
   for (Temporary &temporary : temporaries)
     if (!temporary.bytes) {
       temporary.plan = *plan++;
@@ -166,7 +167,7 @@ LogicalResult WorkspacePlanner::run() {
       if (!ShapedType::isDynamic(extent) && (llvm::MulOverflow(constant, extent, constant) || constant > kMostBytes))
         return temporary.alloc.emitError() << "temporary '" << getBufferName(temporary.alloc) << "': expected at most "
                                            << kMostBytes << " bytes, got " << shape;
-    temporary.plan.size = constant;
+    temporary.plan.bytes = constant;
     temporary.plan.alignment = kAlignment;
     if (shape.hasStaticShape())
       continue;
