@@ -8,7 +8,7 @@
 
 namespace llvm {
 class LLVMContext;
-}
+} // namespace llvm
 
 namespace tilewright {
 

@@ -31,10 +31,9 @@ static bool isOnlyLoaded(Value buffer) {
   });
 }
 
-/// Whether the kernel comes up while the one before it in the stream still runs.
-static bool isDependent(gpu::GPUFuncOp kernel) {
-  auto launch = kernel->getAttrOfType<DictionaryAttr>(tilewright::kLaunchAttr);
-  return launch && launch.contains(tilewright::kDependent);
+bool tilewright::isDependent(gpu::GPUFuncOp kernel) {
+  auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+  return launch && launch.contains(kDependent);
 }
 
 /// Whether blocks of the kernel exchange values.

@@ -15,6 +15,9 @@ namespace tilewright {
 llvm::FailureOr<mlir::LLVM::LLVMFuncOp> lowerKernelSignature(mlir::gpu::GPUFuncOp kernel,
                                                              const mlir::LLVMTypeConverter &converter);
 
+/// Whether a kernel comes up while the one before it in the stream still runs.
+bool isDependent(mlir::gpu::GPUFuncOp kernel);
+
 } // namespace tilewright
 
 #endif

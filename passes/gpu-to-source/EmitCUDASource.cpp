@@ -2,6 +2,7 @@
 #include "dialects/Program/Program.h"
 #include "dialects/Target/Limits.h"
 #include "passes/ArgumentLayouts.h"
+#include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 #include "passes/narrow-types/IndexWidths.h"
@@ -23,12 +24,6 @@ using namespace tilewright;
 using namespace tilewright::source;
 
 namespace {
-
-/// Whether a kernel comes up while the one before it in the stream still runs.
-bool isDependent(gpu::GPUFuncOp kernel) {
-  auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr);
-  return launch && launch.contains(kDependent);
-}
 
 /// Whether a kernel never writes to an argument, nor hands it to what might.
 bool isOnlyRead(Value argument) {

@@ -4,7 +4,7 @@
 
 namespace mlir {
 class DialectRegistry;
-}
+} // namespace mlir
 
 namespace tilewright {
 /// Lets one-shot bufferization put the statements of a te.extern in its place.
