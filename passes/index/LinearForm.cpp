@@ -1,5 +1,6 @@
 //===- LinearForm.cpp - indices as sums of multiples ----------------------===//
 #include "passes/index/LinearForm.h"
+#include "passes/index/DigitExpr.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -111,6 +112,77 @@ std::optional<LinearForm> removeDigit(const LinearForm &form, AffineExpr digit, 
   LinearForm rest = below;
   rest.add(above, place);
   return rest;
+}
+
+static bool hasOperand(AffineExpr expr, llvm::function_ref<bool(AffineExpr)> isSought) {
+  bool found = false;
+  expr.walk([&](AffineExpr inner) { found |= isa<AffineDimExpr, AffineSymbolExpr>(inner) && isSought(inner); });
+  return found;
+}
+
+/// The form in which remainders of a number are differences with quotients, and quotients of its quotients its own.
+static LinearForm getQuotients(const LinearForm &form, AffineExpr number) {
+  LinearForm result;
+  result.constant = form.constant;
+  for (const LinearForm::Term &term : form.terms) {
+    auto digit = getDigit(term.expr);
+    if (!digit || digit->first != number) {
+      result.add(term.expr, term.coefficient);
+      continue;
+    }
+    auto [stride, extent] = digit->second;
+    result.add(number.floorDiv(stride), term.coefficient);
+    if (extent)
+      result.add(number.floorDiv(stride * *extent), -term.coefficient * *extent);
+  }
+  return result;
+}
+
+bool isDetermined(AffineExpr variable, ArrayRef<AffineExpr> exprs, llvm::function_ref<bool(AffineExpr)> varies,
+                  const OperandRanges &operands) {
+  auto isOf = [&](const LinearForm::Term &term) {
+    return hasOperand(term.expr, [&](AffineExpr operand) { return operand == variable; });
+  };
+  // How far apart two values of a sum can be, but for what the variable adds; nothing where that is not known.
+  auto getWidth = [&](const LinearForm &form) -> std::optional<int64_t> {
+    LinearForm varying;
+    for (const LinearForm::Term &term : form.terms)
+      if (hasOperand(term.expr, varies))
+        varying.terms.push_back(term);
+    Range range = varying.getRange(operands);
+    int64_t width;
+    if (!range.min || !range.max || __builtin_sub_overflow(*range.max, *range.min, &width))
+      return std::nullopt;
+    return width;
+  };
+  SmallVector<LinearForm> forms;
+  for (AffineExpr expr : exprs) {
+    LinearForm form = getQuotients(LinearForm::get(expr), variable);
+    // With a number, its quotient is known, too, where nothing carries into that.
+    int64_t factor = 0;
+    for (const LinearForm::Term &term : form.terms)
+      if (isOf(term))
+        factor = std::gcd(factor, term.coefficient);
+    if (factor > 1) {
+      auto [quotient, rest] = form.divide(factor);
+      if (auto width = getWidth(rest); width && *width < factor)
+        form = quotient;
+    }
+    forms.push_back(form);
+  }
+  // What is divided or a remainder of the variable in one form is taken out of the others.
+  for (size_t i = 0; i < forms.size(); ++i)
+    for (const LinearForm::Term &term : forms[i].terms)
+      for (size_t j = 0; j < forms.size(); ++j)
+        if (int64_t times = forms[j].getCoefficient(term.expr);
+            j != i && term.expr != variable && isOf(term) && times % term.coefficient == 0)
+          forms[j].add(forms[i], -times / term.coefficient);
+  return llvm::any_of(forms, [&](const LinearForm &form) {
+    int64_t slope = form.getCoefficient(variable);
+    bool isLinear = llvm::all_of(form.terms, [&](auto &term) { return term.expr == variable || !isOf(term); });
+    std::optional<int64_t> width = getWidth(form);
+    return slope != 0 && isLinear && width && *width < std::abs(slope);
+  });
 }
 
 std::optional<int64_t> getSlope(AffineExpr expr, AffineExpr variable, unsigned numDims, unsigned numSymbols) {

@@ -50,6 +50,12 @@ bool areDifferentEverywhere(mlir::AffineExpr here, mlir::AffineExpr there, unsig
 std::optional<LinearForm> removeDigit(const LinearForm &form, mlir::AffineExpr digit, int64_t extent,
                                       const OperandRanges &operands);
 
+/// Whether `variable` follows from the numbers that these expressions are: it is the same where each of them has the
+/// same value twice. Operands for which `varies` holds may be other ones both times, within their ranges; the others
+/// are the same.
+bool isDetermined(mlir::AffineExpr variable, llvm::ArrayRef<mlir::AffineExpr> exprs,
+                  llvm::function_ref<bool(mlir::AffineExpr)> varies, const OperandRanges &operands);
+
 /// How much `expr` grows with each step of `variable`, a dimension or a symbol, where that is always the same.
 std::optional<int64_t> getSlope(mlir::AffineExpr expr, mlir::AffineExpr variable, unsigned numDims,
                                 unsigned numSymbols);

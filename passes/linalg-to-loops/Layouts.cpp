@@ -4,6 +4,7 @@
 // circle along one dimension, or with the granules of a row exchanged.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/index/DigitExpr.h"
 #include "passes/linalg-to-loops/BoundInference.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
@@ -36,26 +37,14 @@ FailureOr<SmallVector<AffineExpr>> LoopBounds::getPlacedShape(const ScheduledSta
   return extents;
 }
 
-/// True where each dimension alone, or its quotient and remainder by one number, is an index of the map.
+/// True where each dimension follows from indices of the map that are digits of it.
 static bool isSplitOfDims(AffineMap map) {
-  SmallVector<SmallVector<AffineExpr>> uses(map.getNumDims());
-  for (AffineExpr result : map.getResults()) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(result);
-    auto dim = dyn_cast<AffineDimExpr>(binary ? binary.getLHS() : result);
-    if (!dim || (binary && !isa<AffineConstantExpr>(binary.getRHS())))
-      return false;
-    uses[dim.getPosition()].push_back(result);
-  }
-  return llvm::all_of(uses, [](ArrayRef<AffineExpr> results) {
-    if (llvm::any_of(results, llvm::IsaPred<AffineDimExpr>))
-      return true;
-    return llvm::any_of(results, [&](AffineExpr quotient) {
-      return quotient.getKind() == AffineExprKind::FloorDiv && llvm::any_of(results, [&](AffineExpr rest) {
-               return rest.getKind() == AffineExprKind::Mod &&
-                      cast<AffineBinaryOpExpr>(rest).getRHS() == cast<AffineBinaryOpExpr>(quotient).getRHS();
-             });
-    });
-  });
+  SmallVector<SmallVector<index::DigitExpr>> digits(map.getNumDims());
+  for (AffineExpr result : map.getResults())
+    if (auto digit = index::getDigit(result))
+      if (auto dim = dyn_cast<AffineDimExpr>(digit->first))
+        digits[dim.getPosition()].push_back(digit->second);
+  return llvm::all_of(digits, [](ArrayRef<index::DigitExpr> ofDim) { return index::areWhole(ofDim); });
 }
 
 /// Two elements with one place, where there are such; none too where they are too many to look at.

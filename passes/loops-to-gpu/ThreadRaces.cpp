@@ -217,8 +217,8 @@ public:
   std::optional<ThreadRace> find(Value buffer, ArrayRef<memref::StoreOp> stores);
 
 private:
-  /// Whether the place of a store follows from the iteration of the loop alone, and back.
-  bool isOneToOne(memref::StoreOp store);
+  /// Whether no two iterations of the loop store to one place.
+  bool isApart(memref::StoreOp store);
   std::optional<SmallVector<TriedLoop>> getTried(memref::StoreOp store, int64_t most);
   std::optional<ThreadRace> add(Write write, size_t key);
 
@@ -227,27 +227,17 @@ private:
   llvm::MapVector<size_t, SmallVector<Write, 1>> writes;
 };
 
-bool RaceSearch::isOneToOne(memref::StoreOp store) {
-  Value variable = loop.getInductionVar();
-  return llvm::any_of(space.get(store.getIndices()), [&](AffineExpr place) {
-    std::optional<int64_t> slope = space.getSlope(place, variable);
-    if (!slope || *slope == 0)
-      return false;
-    index::Range width = index::Range::constant(0);
-    for (const index::LinearForm::Term &term : index::LinearForm::get(place).terms) {
-      if (term.expr == space.get(variable))
-        continue;
-      bool isInner = llvm::any_of(space.getValues(term.expr),
-                                  [&](Value value) { return loop->isAncestor(value.getParentBlock()->getParentOp()); });
-      auto dim = dyn_cast<AffineDimExpr>(term.expr);
-      if (isInner && !dim)
-        return false;
-      if (isInner)
-        width = width + index::getRange(space.getValue(dim.getPosition())) * term.coefficient;
-    }
-    return width.min && width.max && (int64_t)((uint64_t)*width.max - (uint64_t)*width.min) < std::abs(*slope) &&
-           *width.max - *width.min >= 0;
-  });
+bool RaceSearch::isApart(memref::StoreOp store) {
+  AffineExpr variable = space.get(loop.getInductionVar());
+  SmallVector<AffineExpr> places = space.get(store.getIndices());
+  SmallVector<index::Range> ranges;
+  for (unsigned dim = 0; dim < space.getNumDims(); ++dim)
+    ranges.push_back(index::getRange(space.getValue(dim)));
+  auto varies = [&](AffineExpr operand) {
+    Value value = space.getValue(cast<AffineDimExpr>(operand).getPosition());
+    return operand != variable && loop->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  return index::isDetermined(variable, places, varies, {space.getNumDims(), ranges});
 }
 
 std::optional<SmallVector<TriedLoop>> RaceSearch::getTried(memref::StoreOp store, int64_t most) {
@@ -295,7 +285,7 @@ std::optional<ThreadRace> RaceSearch::add(Write write, size_t key) {
 std::optional<ThreadRace> RaceSearch::find(Value buffer, ArrayRef<memref::StoreOp> stores) {
   auto reads = [&](Operation *user) { return loop->isAncestor(user) && !isa<memref::StoreOp>(user); };
   bool isRead = isOfExtern(loop) || llvm::any_of(buffer.getUsers(), reads);
-  if ((isRead || stores.size() == 1) && llvm::all_of(stores, [&](memref::StoreOp store) { return isOneToOne(store); }))
+  if ((isRead || stores.size() == 1) && llvm::all_of(stores, [&](memref::StoreOp store) { return isApart(store); }))
     return std::nullopt;
   Iteration outside;
   for (auto outer = loop->getParentOfType<scf::ForOp>(); outer; outer = outer->getParentOfType<scf::ForOp>())

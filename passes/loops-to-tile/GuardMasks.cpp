@@ -34,7 +34,7 @@ private:
   /// The comparisons that all have to hold.
   void collect(Value condition);
   /// The least margin of a comparison in the tile, which the tile's place tells.
-  std::optional<LinearIndex> getLeast(Value condition);
+  std::optional<index::LinearIndex> getLeast(Value condition);
   /// The fragment of which the map chooses elements, where it does nothing else.
   Value getChosen();
   void yieldUnmasked(OpBuilder &builder);
@@ -42,17 +42,17 @@ private:
   SmallVector<Operation *> getEqual();
 
   tile::MapOp map;
-  llvm::SmallMapVector<Value, LinearIndex, 4> conditions;
+  llvm::SmallMapVector<Value, index::LinearIndex, 4> conditions;
   SmallVector<memref::LoadOp> loaded;
 };
 
-std::optional<LinearIndex> MaskedMap::getLeast(Value condition) {
-  auto getLoaded = [&](memref::LoadOp load) -> std::optional<LinearIndex> {
+std::optional<index::LinearIndex> MaskedMap::getLeast(Value condition) {
+  auto getLoaded = [&](memref::LoadOp load) -> std::optional<index::LinearIndex> {
     if (load->getParentOp() != map ||
         !llvm::all_of(load->getOperands(), [&](Value value) { return isKnownBefore(value); }))
       return std::nullopt;
     loaded.push_back(load);
-    LinearIndex term;
+    index::LinearIndex term;
     term.terms[load.getResult()] = 1;
     return term;
   };

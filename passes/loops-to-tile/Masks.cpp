@@ -17,17 +17,17 @@ std::optional<std::pair<Value, Value>> matchMask(Operation *op) {
 }
 
 /// A compared number as a sum.
-static std::optional<LinearIndex> getSum(Value value, LoadedTerm getLoaded) {
+static std::optional<index::LinearIndex> getSum(Value value, LoadedTerm getLoaded) {
   if (value.getType().isIndex())
-    return LinearIndex::get(value);
-  LinearIndex sum;
+    return index::LinearIndex::get(value);
+  index::LinearIndex sum;
   if (IntegerAttr number; matchPattern(value, m_Constant(&number))) {
     sum.constant = number.getInt();
     return sum;
   }
   Operation *op = value.getDefiningOp();
   if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op); cast && cast.getIn().getType().isIndex())
-    return LinearIndex::get(cast.getIn());
+    return index::LinearIndex::get(cast.getIn());
   if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op)) {
     auto left = getSum(op->getOperand(0), getLoaded), right = getSum(op->getOperand(1), getLoaded);
     if (!left || !right)
@@ -38,7 +38,7 @@ static std::optional<LinearIndex> getSum(Value value, LoadedTerm getLoaded) {
   return load ? getLoaded(load) : std::nullopt;
 }
 
-std::optional<LinearIndex> getMargin(Value condition, LoadedTerm getLoaded) {
+std::optional<index::LinearIndex> getMargin(Value condition, LoadedTerm getLoaded) {
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<LinearIndex> getMargin(Value condition, LoadedTerm getLoaded) {
   bool isLess = predicate == Predicate::slt || predicate == Predicate::sle;
   if (!left || !right || (!isLess && predicate != Predicate::sgt && predicate != Predicate::sge))
     return std::nullopt;
-  LinearIndex margin = isLess ? right->plus(*left, -1) : left->plus(*right, -1);
+  index::LinearIndex margin = isLess ? right->plus(*left, -1) : left->plus(*right, -1);
   if (predicate == Predicate::slt || predicate == Predicate::sgt)
     --margin.constant;
   return margin;

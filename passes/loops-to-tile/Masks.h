@@ -3,7 +3,7 @@
 #define TILEWRIGHT_PASSES_LOOPSTOTILE_MASKS_H
 
 #include "passes/PassSupport.h"
-#include "passes/loops-to-tile/LinearIndex.h"
+#include "passes/index/LinearIndex.h"
 
 namespace tilewright {
 
@@ -11,10 +11,10 @@ namespace tilewright {
 std::optional<std::pair<mlir::Value, mlir::Value>> matchMask(mlir::Operation *op);
 
 /// What a number is as a term of a sum, where it is loaded.
-using LoadedTerm = llvm::function_ref<std::optional<LinearIndex>(mlir::memref::LoadOp)>;
+using LoadedTerm = llvm::function_ref<std::optional<index::LinearIndex>(mlir::memref::LoadOp)>;
 
 /// For a comparison of sums of indices: a number that is at least 0 where it holds, and negative elsewhere.
-std::optional<LinearIndex> getMargin(mlir::Value condition, LoadedTerm getLoaded);
+std::optional<index::LinearIndex> getMargin(mlir::Value condition, LoadedTerm getLoaded);
 
 } // namespace tilewright
 

@@ -13,7 +13,7 @@ using namespace mlir;
 namespace tilewright {
 
 /// Whether an index that compares so with `end` is one where the tensor begins or ends along a dimension.
-static bool isBound(arith::CmpIPredicate predicate, LinearIndex end, Value tensor, unsigned dimension) {
+static bool isBound(arith::CmpIPredicate predicate, index::LinearIndex end, Value tensor, unsigned dimension) {
   if (predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::sgt)
     ++end.constant;
   if (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle)
@@ -23,17 +23,17 @@ static bool isBound(arith::CmpIPredicate predicate, LinearIndex end, Value tenso
 
 /// Whether a condition says that `indices` are within `tensor`, and nothing else. Conjunctions are. `guarded` learns of
 /// which dimensions it says so.
-static bool isWithin(Value condition, Value tensor, ArrayRef<LinearIndex> indices, llvm::BitVector &guarded) {
+static bool isWithin(Value condition, Value tensor, ArrayRef<index::LinearIndex> indices, llvm::BitVector &guarded) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return isWithin(both.getLhs(), tensor, indices, guarded) && isWithin(both.getRhs(), tensor, indices, guarded);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
-  auto left = LinearIndex::get(compare.getLhs()), right = LinearIndex::get(compare.getRhs());
+  auto left = index::LinearIndex::get(compare.getLhs()), right = index::LinearIndex::get(compare.getRhs());
   if (!left || !right)
     return false;
   for (auto [dimension, index] : llvm::enumerate(indices)) {
-    LinearIndex distance = index.plus(*left, -1);
+    index::LinearIndex distance = index.plus(*left, -1);
     if (!distance.terms.empty())
       continue;
     guarded.set(dimension);
@@ -160,8 +160,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse() << "expected elements of whole bytes, got " << type.getElementType();
   if (failed(checkStrides(copy.tensor, refuse)))
     return failure();
-  auto inTensor = getLinearIndices(isLoad ? copy.load.getIndices() : store.getIndices());
-  auto inBuffer = getLinearIndices(isLoad ? store.getIndices() : copy.load.getIndices());
+  auto inTensor = index::getLinearIndices(isLoad ? copy.load.getIndices() : store.getIndices());
+  auto inBuffer = index::getLinearIndices(isLoad ? store.getIndices() : copy.load.getIndices());
   if (isLoad && inTensor && failed(matchGathered(of, copy, *inTensor)))
     return failure();
   if (!inTensor || !inBuffer || !areOfLoops(*inTensor, of) || !areOfLoops(*inBuffer, of))
@@ -174,8 +174,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the
   // map's.
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
-  SmallVector<LinearIndex> inner, outer;
-  for (const LinearIndex &index : *inTensor) {
+  SmallVector<index::LinearIndex> inner, outer;
+  for (const index::LinearIndex &index : *inTensor) {
     auto [moved, first] = index.split(loops);
     inner.push_back(moved);
     outer.push_back(first);
@@ -196,11 +196,11 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     if (extent == 1)
       continue;
     auto [along, first] = index.split(loops);
-    if (!first.isZero() || !getDigits(along, extent))
+    if (!first.isZero() || !index::getDigits(along, extent))
       return refuse() << "expected loops that go through all of the buffer";
     auto [loop, factor] = *along.terms.begin();
     const auto *found =
-        llvm::find_if(inner, [&, loop = loop](const LinearIndex &one) { return one.terms.contains(loop); });
+        llvm::find_if(inner, [&, loop = loop](const index::LinearIndex &one) { return one.terms.contains(loop); });
     int64_t step = found == inner.end() ? 0 : found->terms.lookup(loop) / factor;
     if (step < 1)
       return refuse() << "expected each dimension of the buffer to go along one of the tensor";
@@ -209,7 +209,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     inner[of] = inner[of].plus(along, -step);
   }
   unsigned rank = type.getRank();
-  if (llvm::any_of(inner, [](const LinearIndex &rest) { return !rest.terms.empty(); }))
+  if (llvm::any_of(inner, [](const index::LinearIndex &rest) { return !rest.terms.empty(); }))
     return refuse() << "expected each dimension of the buffer to go along one of the tensor";
   if (movements.size() < 2 || movements.back().dimension + 1 != rank || movements.back().step != 1)
     return refuse()
@@ -236,7 +236,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     if (!type.hasStaticShape())
       return refuseSymbolic();
     // The multiples of larger steps are counted along their dimensions, those of this step along the first that has it.
-    LinearIndex &first = outer[dimension];
+    index::LinearIndex &first = outer[dimension];
     SmallVector<int64_t> larger;
     bool isLeast = true;
     for (const Movement &other : movements) {
@@ -245,7 +245,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
       isLeast &= other.dimension != dimension || other.step >= step;
     }
     llvm::sort(larger, std::greater<>());
-    LinearIndex left = first;
+    index::LinearIndex left = first;
     for (int64_t by : larger)
       left = left.splitMultiples(by).second;
     auto [multiples, rest] = left.splitMultiples(step);

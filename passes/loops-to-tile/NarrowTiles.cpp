@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Instructions.h"
+#include "passes/index/DigitExpr.h"
+#include "passes/index/LinearIndex.h"
 #include "passes/loops-to-gpu/UserNames.h"
-#include "passes/loops-to-tile/LinearIndex.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -56,7 +57,7 @@ private:
   /// Whether some tiles can be narrower by half of `less`.
   bool canHalve(int64_t less);
   /// The index, where what the tile's column adds is so many units.
-  LinearIndex getInUnits(const LinearIndex &index);
+  index::LinearIndex getInUnits(const index::LinearIndex &index);
   Value emitWidth(const Numbers &numbers, Value tile);
   TilePlace emitPlace(const Numbers &numbers, Value tile);
 
@@ -83,19 +84,6 @@ struct NarrowTiles : impl::NarrowTilesBase<NarrowTiles> {
   }
 };
 
-/// Of a digit of a number, what the digit counts: 4 of (d0 floordiv 4) mod 8; nothing where the expression is no digit.
-std::optional<int64_t> getDigitStride(affine::AffineApplyOp apply) {
-  AffineExpr expr = apply.getAffineMap().getResult(0);
-  if (auto modulo = dyn_cast<AffineBinaryOpExpr>(expr); modulo && modulo.getKind() == AffineExprKind::Mod)
-    expr = modulo.getLHS();
-  if (isa<AffineDimExpr>(expr))
-    return 1;
-  auto quotient = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!quotient || quotient.getKind() != AffineExprKind::FloorDiv || !isa<AffineDimExpr>(quotient.getLHS()) ||
-      !isa<AffineConstantExpr>(quotient.getRHS()))
-    return std::nullopt;
-  return cast<AffineConstantExpr>(quotient.getRHS()).getValue();
-}
 } // namespace
 
 bool TileNarrower::asksForColumns(tile::MapOp map, int64_t width) {
@@ -104,25 +92,23 @@ bool TileNarrower::asksForColumns(tile::MapOp map, int64_t width) {
   // Where several loops went through the columns, the place is in digits.
   SmallVector<Value> digits;
   for (Operation *user : place.getUsers())
-    if (auto digit = dyn_cast<affine::AffineApplyOp>(user);
-        digit && digit.getMapOperands().size() == 1 && getDigitStride(digit))
-      digits.push_back(digit);
-  auto isColumn = [&](const LinearIndex &index) {
+    if (isa<affine::AffineApplyOp>(user) && index::getDigit(user->getResult(0)))
+      digits.push_back(user->getResult(0));
+  auto isColumn = [&](const index::LinearIndex &index) {
     int64_t times = index.terms.lookup(column) / width;
     if (index.terms.lookup(column) % width)
       return false;
     for (auto [value, factor] : index.terms) {
       if (value == column)
         continue;
-      LinearIndex one;
+      index::LinearIndex one;
       one.terms[value] = 1;
       if (one.dependsOn(column))
         return false;
       if (!one.dependsOn(place))
         continue;
-      auto digit = value.getDefiningOp<affine::AffineApplyOp>();
-      std::optional<int64_t> stride = digit ? getDigitStride(digit) : 1;
-      if (!stride || factor != times * *stride)
+      auto digit = index::getDigit(value);
+      if (!digit || factor != times * digit->second.stride)
         return false;
     }
     // A column of the tensor is the tile's and the whole place in it.
@@ -131,11 +117,11 @@ bool TileNarrower::asksForColumns(tile::MapOp map, int64_t width) {
     return !digits.empty() && llvm::all_of(digits, [&](Value digit) { return index.terms.contains(digit); });
   };
   WalkResult walked = map.walk([&](Operation *op) {
-    if (op == map || (isa<affine::AffineApplyOp>(op) && LinearIndex::get(op->getResult(0))))
+    if (op == map || (isa<affine::AffineApplyOp>(op) && index::LinearIndex::get(op->getResult(0))))
       return WalkResult::advance();
     for (Value operand : op->getOperands())
       if (operand.getType().isIndex())
-        if (auto index = LinearIndex::get(operand); index && !isColumn(*index))
+        if (auto index = index::LinearIndex::get(operand); index && !isColumn(*index))
           return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -179,9 +165,9 @@ LogicalResult TileNarrower::match() {
   int64_t width = store.getFragment().getType().getColumns();
   int64_t total = cast<MemRefType>(store.getTensor().getType()).getDimSize(dimension);
   StringRef what = isTransposed ? "rows" : "columns";
-  LinearIndex first;
+  index::LinearIndex first;
   first.terms[column] = width;
-  auto begin = LinearIndex::get(store.getCoordinates()[dimension]);
+  auto begin = index::LinearIndex::get(store.getCoordinates()[dimension]);
   if (!begin || !(*begin == first) || ShapedType::isDynamic(total))
     return refuse() << "expected tiles of so many " << what << " each along blockIdx.x for narrower ones";
   tile::OrderAttr order = kernel.getOrderAttr();
@@ -213,7 +199,7 @@ LogicalResult TileNarrower::match() {
     }
   WalkResult walked = kernel.walk([&](tile::LoadOp load) {
     for (Value coordinate : load.getCoordinates())
-      if (auto index = LinearIndex::get(coordinate);
+      if (auto index = index::LinearIndex::get(coordinate);
           index && index->dependsOn(column) && index->terms.lookup(column) % width)
         return WalkResult::interrupt();
     return WalkResult::advance();
@@ -284,8 +270,8 @@ int64_t NarrowerTiles::getUnit() const {
   return unit;
 }
 
-LinearIndex TileNarrower::getInUnits(const LinearIndex &index) {
-  LinearIndex inUnits = index;
+index::LinearIndex TileNarrower::getInUnits(const index::LinearIndex &index) {
+  index::LinearIndex inUnits = index;
   if (auto *found = inUnits.terms.find(column); found != inUnits.terms.end())
     found->second = found->second / tiles->width * tiles->getUnit();
   return inUnits;
@@ -329,7 +315,7 @@ void TileNarrower::narrow() {
     for (OpOperand &operand : op->getOpOperands()) {
       if (!operand.get().getType().isIndex())
         continue;
-      auto index = LinearIndex::get(operand.get());
+      auto index = index::LinearIndex::get(operand.get());
       if (!index || !index->dependsOn(column))
         continue;
       builder.setInsertionPoint(op);

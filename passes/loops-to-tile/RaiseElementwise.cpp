@@ -10,8 +10,8 @@ using namespace mlir;
 namespace tilewright {
 
 bool TileRaiser::matchElements(Elements &elements) {
-  std::optional<LinearIndex> row, column;
-  auto agree = [](std::optional<LinearIndex> &known, const LinearIndex &index) {
+  std::optional<index::LinearIndex> row, column;
+  auto agree = [](std::optional<index::LinearIndex> &known, const index::LinearIndex &index) {
     if (!known)
       known = index;
     return *known == index;
@@ -36,7 +36,7 @@ bool TileRaiser::matchElements(Elements &elements) {
   if (walked.wasInterrupted() || !row)
     return false;
   elements.row = *row;
-  elements.column = column.value_or(LinearIndex());
+  elements.column = column.value_or(index::LinearIndex());
   return true;
 }
 
@@ -64,7 +64,8 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
     return refuse()
            << "expected elements that are computed each of the sum at its own place, and of what is in global memory";
   int64_t columns = elements.like.getColumns();
-  auto rowDigits = getDigits(elements.row, tile::kWgmmaRows), columnDigits = getDigits(elements.column, columns);
+  auto rowDigits = index::getDigits(elements.row, tile::kWgmmaRows),
+       columnDigits = index::getDigits(elements.column, columns);
   size_t numLoops =
       llvm::count_if(loops, [](scf::ForOp loop) { return getConstantIntValue(loop.getUpperBound()) != 1; });
   if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops)
@@ -81,12 +82,12 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
       auto row = getRow(store.getMemRef(), store.getIndices());
       if (!isPrivate(store.getMemRef()) || !isColumn(store.getMemRef()))
         return refuse() << "expected one element a row to stay in registers or to go to global memory";
-      place = std::pair(*row, LinearIndex());
+      place = std::pair(*row, index::LinearIndex());
     }
     // Of a buffer that they share each warpgroup has its rows, or columns where these are rows of the sums.
-    auto isAt = [&](const LinearIndex &acrossWarpgroups, const LinearIndex &other) {
+    auto isAt = [&](const index::LinearIndex &acrossWarpgroups, const index::LinearIndex &other) {
       auto [inner, first] = acrossWarpgroups.split(loops);
-      LinearIndex wanted;
+      index::LinearIndex wanted;
       if (isShared(store.getMemRef()) && numWarpgroups > 1)
         wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
       return inner == elements.row && first == wanted && other == elements.column;
@@ -176,7 +177,7 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
   Value row = body->addArgument(builder.getIndexType(), at), column = body->addArgument(builder.getIndexType(), at);
   // Of one iteration is what no digit is.
   elements.nest->walk([&](scf::ForOp loop) {
-    if (getLoopExtent(loop.getInductionVar()) == 1)
+    if (index::getLoopExtent(loop.getInductionVar()) == 1)
       mapping.map(loop.getInductionVar(), arith::ConstantIndexOp::create(builder, at, 0));
   });
   for (auto [digits, number] : {std::pair(ArrayRef(elements.rows), row), std::pair(ArrayRef(elements.columns), column)})

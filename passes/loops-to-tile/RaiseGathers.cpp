@@ -1,4 +1,5 @@
 //===- RaiseGathers.cpp - tiles of rows that an index tensor names --------===//
+#include "passes/index/DigitExpr.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileRaiser.h"
 
@@ -6,16 +7,16 @@ using namespace mlir;
 
 namespace tilewright {
 
-/// The divisor of a value that is the quotient, or the remainder, of a loop's number and a constant; 0 for others.
-static int64_t getDivisor(Value value, scf::ForOp loop, AffineExprKind kind) {
-  auto apply = value.getDefiningOp<affine::AffineApplyOp>();
-  if (!apply || apply.getMapOperands().size() != 1 || apply.getMapOperands()[0] != loop.getInductionVar())
-    return 0;
-  AffineExpr expr = apply.getAffineMap().getResult(0);
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  auto divisor = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : nullptr;
-  bool isOfLoop = binary && isa<AffineDimExpr, AffineSymbolExpr>(binary.getLHS());
-  return binary && divisor && isOfLoop && expr.getKind() == kind ? divisor.getValue() : 0;
+/// The digit of a loop's number that a value is, where it is one.
+static std::optional<index::DigitExpr> getDigitOf(scf::ForOp loop, Value value) {
+  auto digit = index::getDigit(value);
+  return digit && digit->first == loop.getInductionVar() ? std::optional(digit->second) : std::nullopt;
+}
+
+/// The rows of a page, where a value is a row's number in its page.
+static int64_t getRowsOfPage(scf::ForOp rows, Value value) {
+  auto digit = getDigitOf(rows, value);
+  return digit && digit->isRemainder() ? *digit->extent : 0;
 }
 
 /// Whether a value stays the same while the loops of the copy run, and the loop over rows goes through one page.
@@ -26,11 +27,10 @@ static bool isOfPage(Value value, Operation *of, ArrayRef<scf::ForOp> loops, con
   if (!of->isAncestor(op))
     return true;
   if (isa<affine::AffineApplyOp>(op)) {
-    auto linear = LinearIndex::get(value);
+    auto linear = index::LinearIndex::get(value);
     return linear && llvm::all_of(linear->split(loops).first.terms, [&](auto term) {
-             int64_t divisor =
-                 gathered.rows ? getDivisor(term.first, gathered.rows, AffineExprKind::FloorDiv) : int64_t(0);
-             return divisor && divisor % gathered.each == 0;
+             auto digit = gathered.rows ? getDigitOf(gathered.rows, term.first) : std::nullopt;
+             return digit && digit->isQuotient() && digit->stride % gathered.each == 0;
            });
   }
   auto load = dyn_cast<memref::LoadOp>(op);
@@ -39,9 +39,9 @@ static bool isOfPage(Value value, Operation *of, ArrayRef<scf::ForOp> loops, con
   return llvm::all_of(op->getOperands(), [&](Value operand) { return isOfPage(operand, of, loops, gathered); });
 }
 
-LogicalResult TileRaiser::matchGathered(Operation *of, TileCopy &copy, MutableArrayRef<LinearIndex> indices) {
+LogicalResult TileRaiser::matchGathered(Operation *of, TileCopy &copy, MutableArrayRef<index::LinearIndex> indices) {
   auto refuse = [&] { return error("copy_by", copy.getLoc()) << "stage '" << getBufferName(copy.buffer) << "': "; };
-  auto isRead = [&](const LinearIndex &index) {
+  auto isRead = [&](const index::LinearIndex &index) {
     return index.constant == 0 && index.terms.size() == 1 && index.terms.begin()->second == 1 &&
            index.terms.begin()->first.getDefiningOp<arith::IndexCastOp>() &&
            nest->isAncestor(index.terms.begin()->first.getDefiningOp());
@@ -55,8 +55,8 @@ LogicalResult TileRaiser::matchGathered(Operation *of, TileCopy &copy, MutableAr
   for (auto [number, index] : llvm::enumerate(indices))
     for (auto [value, factor] : index.terms)
       for (scf::ForOp loop : loops) {
-        int64_t each = getDivisor(value, loop, AffineExprKind::Mod);
-        std::optional<int64_t> extent = getLoopExtent(loop.getInductionVar());
+        int64_t each = getRowsOfPage(loop, value);
+        std::optional<int64_t> extent = index::getLoopExtent(loop.getInductionVar());
         if (each && factor == 1 && extent && *extent % each == 0 && number != gathered.number && !gathered.rows) {
           gathered.rows = loop;
           gathered.each = each;
@@ -71,17 +71,17 @@ LogicalResult TileRaiser::matchGathered(Operation *of, TileCopy &copy, MutableAr
   if (gathered.rows) {
     if (gathered.each % 8)
       return refuse() << "expected a multiple of 8 rows for each index read from memory, got " << gathered.each;
-    LinearIndex &inner = indices[gathered.inner];
+    index::LinearIndex &inner = indices[gathered.inner];
     Value rest;
     for (auto [value, factor] : inner.terms)
-      if (getDivisor(value, gathered.rows, AffineExprKind::Mod))
+      if (getRowsOfPage(gathered.rows, value))
         rest = value;
     inner.terms.erase(rest);
     inner.terms[gathered.rows.getInductionVar()] = 1;
   }
   for (scf::ForOp loop : loops)
     gathered.loops.push_back(loop.getInductionVar());
-  indices[gathered.number] = LinearIndex();
+  indices[gathered.number] = index::LinearIndex();
   copy.gathered = gathered;
   return success();
 }

@@ -11,8 +11,8 @@ using namespace mlir;
 namespace tilewright {
 
 FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef which, scf::ForOp of,
-                                                ArrayRef<scf::ForOp> loops, const LinearIndex &along, int64_t extent,
-                                                LinearIndex &summed, int64_t &k) {
+                                                ArrayRef<scf::ForOp> loops, const index::LinearIndex &along,
+                                                int64_t extent, index::LinearIndex &summed, int64_t &k) {
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
@@ -35,8 +35,8 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
   summed = operand.isMNMajor ? row : column;
   k = 1;
   for (auto [loop, factor] : summed.terms)
-    k *= getLoopExtent(loop).value_or(0);
-  if (!getDigits(summed, k))
+    k *= index::getLoopExtent(loop).value_or(0);
+  if (!index::getDigits(summed, k))
     return refuse() << "expected to sum over elements of buffer '" << getBufferName(operand.buffer)
                     << "' that lie one behind the other";
   operand.rows = operand.isMNMajor ? k : extent;
@@ -55,8 +55,9 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
 }
 
 FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::FragmentType type, StringRef which,
-                                                 scf::ForOp of, ArrayRef<scf::ForOp> loops, const LinearIndex &along,
-                                                 LinearIndex &summed, int64_t &k) {
+                                                 scf::ForOp of, ArrayRef<scf::ForOp> loops,
+                                                 const index::LinearIndex &along, index::LinearIndex &summed,
+                                                 int64_t &k) {
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
@@ -65,7 +66,8 @@ FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::Frag
                     << getBufferName(operand.buffer) << "', a " << which << " operand of " << type.getElementType();
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   k = type.getColumns();
-  if (!place || !(place->first == along) || !place->second.split(loops).second.isZero() || !getDigits(place->second, k))
+  if (!place || !(place->first == along) || !place->second.split(loops).second.isZero() ||
+      !index::getDigits(place->second, k))
     return refuse() << "expected to sum over all columns of '" << getBufferName(operand.buffer)
                     << "', which is in registers";
   summed = place->second;
@@ -106,11 +108,11 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
     return refuse() << "expected a multiple of " << tile::kWgmmaColumnStep << " columns of sums up to "
                     << tile::kWgmmaMaxColumns << ", got " << columns;
   const auto &[row, column] = *inSum;
-  if (!row.split(loops).second.isZero() || !column.split(loops).second.isZero() || !getDigits(row, tile::kWgmmaRows) ||
-      !getDigits(column, columns))
+  if (!row.split(loops).second.isZero() || !column.split(loops).second.isZero() ||
+      !index::getDigits(row, tile::kWgmmaRows) || !index::getDigits(column, columns))
     return refuse() << "expected loops that go through all sums, 64 rows and " << columns << " columns";
 
-  LinearIndex summed[2];
+  index::LinearIndex summed[2];
   int64_t k = 0;
   FailureOr<TileOperand> a = matchOperand(aLoad, "first", of, loops, row, tile::kWgmmaRows, summed[0], k);
   if (failed(a))
@@ -144,12 +146,12 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   // The operands of all matmuls first: those that follow each other are one group of instructions.
   int64_t count = 1;
   for (scf::ForOp around : unrolled)
-    count *= *getLoopExtent(around.getInductionVar());
+    count *= *index::getLoopExtent(around.getInductionVar());
   SmallVector<std::pair<Value, Value>> operands;
   for (int64_t number = 0; number < count; ++number) {
     int64_t rest = number;
     for (scf::ForOp around : llvm::reverse(unrolled)) {
-      int64_t extent = *getLoopExtent(around.getInductionVar());
+      int64_t extent = *index::getLoopExtent(around.getInductionVar());
       places.map(around.getInductionVar(), arith::ConstantIndexOp::create(builder, of.getLoc(), rest % extent));
       rest /= extent;
     }

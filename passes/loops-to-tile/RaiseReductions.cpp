@@ -46,15 +46,16 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   Elements elements{of, store, {}, {}, {}, {}};
   elements.reduced = buffer;
-  std::optional<LinearIndex> row = getRow(buffer, store.getIndices());
+  std::optional<index::LinearIndex> row = getRow(buffer, store.getIndices());
   bool isMatched = matchElements(elements);
   if (isMatched && elements.like.isColumn())
     return std::nullopt;
   if (!isMatched || !row || !(*row == elements.row))
     return LogicalResult(refuse() << "expected a reduction of each row of a warpgroup's sums to one element");
-  auto rowDigits = getDigits(elements.row, tile::kWgmmaRows),
-       columnDigits = getDigits(elements.column, elements.like.getColumns());
-  size_t numLoops = llvm::count_if(loops, [](scf::ForOp loop) { return getLoopExtent(loop.getInductionVar()) != 1; });
+  auto rowDigits = index::getDigits(elements.row, tile::kWgmmaRows),
+       columnDigits = index::getDigits(elements.column, elements.like.getColumns());
+  size_t numLoops =
+      llvm::count_if(loops, [](scf::ForOp loop) { return index::getLoopExtent(loop.getInductionVar()) != 1; });
   bool isInLoops = llvm::all_of(stores, [](memref::StoreOp one) { return isa<scf::ForOp>(one->getParentOp()); });
   if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops || !isInLoops)
     return LogicalResult(refuse() << "expected loops that go through all " << tile::kWgmmaRows << " rows and "

@@ -30,8 +30,8 @@ SmallVector<memref::StoreOp> getStores(Operation *nest) {
   return stores;
 }
 
-bool areOfLoops(ArrayRef<LinearIndex> indices, Operation *nest) {
-  return llvm::all_of(indices, [&](const LinearIndex &index) {
+bool areOfLoops(ArrayRef<index::LinearIndex> indices, Operation *nest) {
+  return llvm::all_of(indices, [&](const index::LinearIndex &index) {
     return llvm::all_of(index.terms, [&](auto term) {
       Value root = term.first;
       while (auto part = root.getDefiningOp<affine::AffineApplyOp>())
@@ -41,14 +41,14 @@ bool areOfLoops(ArrayRef<LinearIndex> indices, Operation *nest) {
   });
 }
 
-std::optional<std::pair<LinearIndex, LinearIndex>> getRowAndColumn(Value buffer, ValueRange indices) {
-  std::optional<SmallVector<LinearIndex>> each = getLinearIndices(indices);
+std::optional<std::pair<index::LinearIndex, index::LinearIndex>> getRowAndColumn(Value buffer, ValueRange indices) {
+  std::optional<SmallVector<index::LinearIndex>> each = index::getLinearIndices(indices);
   if (!each || each->empty())
     return std::nullopt;
   ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
-  LinearIndex row;
+  index::LinearIndex row;
   for (auto [dimension, index] : llvm::enumerate(ArrayRef(*each).drop_back())) {
-    LinearIndex above;
+    index::LinearIndex above;
     row = above.plus(row, shape[dimension]).plus(index);
   }
   return std::pair{row, each->back()};
@@ -58,11 +58,11 @@ int64_t countRows(Value buffer) { return llvm::product_of(cast<MemRefType>(buffe
 
 bool isColumn(Value buffer) { return cast<MemRefType>(buffer.getType()).getNumElements() == tile::kWgmmaRows; }
 
-std::optional<LinearIndex> getRow(Value buffer, ValueRange indices) {
+std::optional<index::LinearIndex> getRow(Value buffer, ValueRange indices) {
   auto place = getRowAndColumn(buffer, indices);
   if (!place)
     return std::nullopt;
-  LinearIndex above;
+  index::LinearIndex above;
   return above.plus(place->first, cast<MemRefType>(buffer.getType()).getShape().back()).plus(place->second);
 }
 
@@ -202,10 +202,11 @@ LogicalResult TileRaiser::raiseFill(memref::StoreOp store, Operation *of) {
   bool isWhole = !loops.empty() && store->getParentOp() == loops.back();
   if (isOneAColumn) {
     auto row = getRow(buffer, store.getIndices());
-    isWhole &= row && getDigits(*row, tile::kWgmmaRows);
+    isWhole &= row && index::getDigits(*row, tile::kWgmmaRows);
   } else {
     auto place = getRowAndColumn(buffer, store.getIndices());
-    isWhole &= place && getDigits(place->first, tile::kWgmmaRows) && getDigits(place->second, type.getShape().back());
+    isWhole &= place && index::getDigits(place->first, tile::kWgmmaRows) &&
+               index::getDigits(place->second, type.getShape().back());
   }
   if (!isWhole)
     return error("wgmma", store.getLoc()) << "expected loops that set all of stage '" << getBufferName(buffer) << "'";

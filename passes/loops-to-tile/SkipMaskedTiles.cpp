@@ -38,23 +38,23 @@ public:
   MaskedLoop(tile::KernelOp kernel, scf::ForOp loop) : kernel(kernel), loop(loop) {}
   /// Ends the loop behind the last tile of which the mask leaves something. Says which tiles have more to do, as an
   /// index.
-  std::optional<LinearIndex> end();
+  std::optional<index::LinearIndex> end();
   /// Begins the loop with the first tile of which the mask leaves something.
   void begin();
 
 private:
   /// A compared number that is read from memory, once for all iterations.
-  std::optional<LinearIndex> getLoaded(memref::LoadOp load);
+  std::optional<index::LinearIndex> getLoaded(memref::LoadOp load);
   /// Such a number, read before the loop, as an index.
   Value readBefore(OpBuilder &builder, Value value);
   /// The value of a sum, before the loop.
-  Value materialize(OpBuilder &builder, const LinearIndex &sum);
+  Value materialize(OpBuilder &builder, const index::LinearIndex &sum);
   bool isRead(Value value) const { return llvm::is_contained(read, value); }
   /// For a condition in a map: a number that is at least 0 where it holds for some element of the tile. It falls with
   /// the iteration and grows with the tile's place, or the other way round.
-  std::optional<LinearIndex> getReach(tile::MapOp map, Value condition, bool falls);
+  std::optional<index::LinearIndex> getReach(tile::MapOp map, Value condition, bool falls);
   /// The reach of masks after which an iteration carries on what it was given.
-  std::optional<LinearIndex> findReach(bool falls);
+  std::optional<index::LinearIndex> findReach(bool falls);
   Known evaluate(Value value, DenseMap<Value, Known> &known);
   Known evaluateElement(Operation *op, DenseMap<Value, Known> &known);
 
@@ -64,7 +64,7 @@ private:
   SmallVector<Value> read;
 };
 
-std::optional<LinearIndex> MaskedLoop::getLoaded(memref::LoadOp load) {
+std::optional<index::LinearIndex> MaskedLoop::getLoaded(memref::LoadOp load) {
   // Nobody writes there, and the place is one that is known before the loop.
   bool isWritten = llvm::any_of(load.getMemRef().getUsers(), llvm::IsaPred<tile::StoreOp, memref::StoreOp>);
   auto isKnown = [&](Value index) { return !loop->isAncestor(index.getParentBlock()->getParentOp()); };
@@ -80,7 +80,7 @@ std::optional<LinearIndex> MaskedLoop::getLoaded(memref::LoadOp load) {
     read.push_back(load);
     found = &read.back();
   }
-  LinearIndex sum;
+  index::LinearIndex sum;
   sum.terms[*found] = 1;
   return sum;
 }
@@ -90,7 +90,7 @@ Value MaskedLoop::readBefore(OpBuilder &builder, Value value) {
   return arith::IndexCastOp::create(builder, value.getLoc(), builder.getIndexType(), load->getResult(0));
 }
 
-Value MaskedLoop::materialize(OpBuilder &builder, const LinearIndex &sum) {
+Value MaskedLoop::materialize(OpBuilder &builder, const index::LinearIndex &sum) {
   IRMapping mapping;
   for (auto [value, factor] : sum.terms)
     if (isRead(value))
@@ -98,11 +98,11 @@ Value MaskedLoop::materialize(OpBuilder &builder, const LinearIndex &sum) {
   return sum.materialize(builder, loop.getLoc(), mapping);
 }
 
-std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition, bool falls) {
+std::optional<index::LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition, bool falls) {
   auto margin = getMargin(condition, [&](memref::LoadOp load) { return getLoaded(load); });
   if (!margin)
     return std::nullopt;
-  LinearIndex reach = *margin;
+  index::LinearIndex reach = *margin;
   // The element that it holds for first.
   Block &body = map.getBody().front();
   unsigned count = map.getFragments().size();
@@ -199,11 +199,11 @@ Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
   return made;
 }
 
-std::optional<LinearIndex> MaskedLoop::findReach(bool falls) {
+std::optional<index::LinearIndex> MaskedLoop::findReach(bool falls) {
   if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1 ||
       loop.getNumRegionIterArgs() == 0)
     return std::nullopt;
-  std::optional<LinearIndex> reach;
+  std::optional<index::LinearIndex> reach;
   masks.clear();
   loop.getBody()->walk([&](Operation *op) {
     auto mask = matchMask(op);
@@ -227,7 +227,7 @@ std::optional<LinearIndex> MaskedLoop::findReach(bool falls) {
   return reach;
 }
 
-std::optional<LinearIndex> MaskedLoop::end() {
+std::optional<index::LinearIndex> MaskedLoop::end() {
   auto reach = findReach(/*falls=*/true);
   if (!reach)
     return std::nullopt;
@@ -253,7 +253,7 @@ void MaskedLoop::begin() {
   int64_t each = reach->terms.lookup(loop.getInductionVar());
   reach->terms.erase(loop.getInductionVar());
   // The first iteration t with each * t + reach >= 0. One iteration is left.
-  LinearIndex distance = LinearIndex().plus(*reach, -1);
+  index::LinearIndex distance = index::LinearIndex().plus(*reach, -1);
   distance.constant += each - 1;
   Value zero = numbers.constant(0);
   Value ahead = builder.createOrFold<arith::MaxSIOp>(loc, materialize(builder, distance), zero);

@@ -10,15 +10,15 @@
 
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
-#include "passes/loops-to-tile/LinearIndex.h"
+#include "passes/index/LinearIndex.h"
 
 namespace tilewright {
 
 /// A dimension of the tensor as TMA sees it.
 struct TileDimension {
-  int64_t extent, stride; // of the tensor, in elements
-  int64_t box, step;      // the tile takes so many elements, one in `step`
-  LinearIndex first;      // the tile's first element, of loops around the copy
+  int64_t extent, stride;   // of the tensor, in elements
+  int64_t box, step;        // the tile takes so many elements, one in `step`
+  index::LinearIndex first; // the tile's first element, of loops around the copy
 };
 
 /// A dimension whose index the program reads from memory, once for so many rows of the tile: pages, by their numbers.
@@ -57,7 +57,7 @@ struct TileOperand {
   mlir::Value buffer;
   bool isMNMajor = false; // its rows are summed over
   int64_t rows = 0, columns = 0;
-  LinearIndex firstRow, firstColumn;
+  index::LinearIndex firstRow, firstColumn;
 };
 
 /// Raises one nest. What it makes stands before the nest, which stays as it is.
@@ -99,7 +99,8 @@ private:
   mlir::FailureOr<TileCopy> matchCopy(mlir::Operation *of, mlir::memref::StoreOp store);
   // RaiseGathers.cpp
   /// A load's dimension whose index is read from memory. `indices` are then those of one page after the other.
-  mlir::LogicalResult matchGathered(mlir::Operation *of, TileCopy &copy, llvm::MutableArrayRef<LinearIndex> indices);
+  mlir::LogicalResult matchGathered(mlir::Operation *of, TileCopy &copy,
+                                    llvm::MutableArrayRef<index::LinearIndex> indices);
   /// The indices that a tile has along such a dimension.
   llvm::SmallVector<mlir::Value> getGatheredCoordinates(const TileCopy &copy);
   // RaiseCopies.cpp
@@ -112,12 +113,12 @@ private:
   // RaiseMatmuls.cpp
   mlir::LogicalResult raiseMatmul(mlir::scf::ForOp loops, mlir::ArrayRef<mlir::scf::ForOp> unrolled);
   mlir::FailureOr<TileOperand> matchOperand(mlir::memref::LoadOp load, llvm::StringRef which, mlir::scf::ForOp nest,
-                                            mlir::ArrayRef<mlir::scf::ForOp> loops, const LinearIndex &along,
-                                            int64_t extent, LinearIndex &summed, int64_t &k);
+                                            mlir::ArrayRef<mlir::scf::ForOp> loops, const index::LinearIndex &along,
+                                            int64_t extent, index::LinearIndex &summed, int64_t &k);
   /// The same of a first operand that is in registers.
   mlir::FailureOr<TileOperand> matchFragment(mlir::memref::LoadOp load, tile::FragmentType type, llvm::StringRef which,
                                              mlir::scf::ForOp nest, mlir::ArrayRef<mlir::scf::ForOp> loops,
-                                             const LinearIndex &along, LinearIndex &summed, int64_t &k);
+                                             const index::LinearIndex &along, index::LinearIndex &summed, int64_t &k);
   mlir::Value makeOperand(const TileOperand &of, mlir::Location loc);
 
   // RaiseElementwise.cpp
@@ -126,8 +127,8 @@ private:
   struct Elements {
     mlir::Operation *nest;
     mlir::memref::StoreOp store;
-    llvm::SmallVector<Digit> rows, columns;
-    LinearIndex row, column;
+    llvm::SmallVector<index::Digit> rows, columns;
+    index::LinearIndex row, column;
     tile::FragmentType like = nullptr; // the widest fragment that is read
     mlir::Value reduced = nullptr;     // a buffer that the elements of each row are reduced to
   };
@@ -165,14 +166,15 @@ inline bool isInGlobalMemory(mlir::Value buffer) {
   return !mlir::cast<mlir::MemRefType>(buffer.getType()).getMemorySpace();
 }
 /// Whether all that is computed in `nest` of such indices is sums of multiples of loops.
-bool areOfLoops(llvm::ArrayRef<LinearIndex> indices, mlir::Operation *nest);
+bool areOfLoops(llvm::ArrayRef<index::LinearIndex> indices, mlir::Operation *nest);
 /// The row and the column of an element of a buffer: all of its dimensions but the last are rows.
-std::optional<std::pair<LinearIndex, LinearIndex>> getRowAndColumn(mlir::Value buffer, mlir::ValueRange indices);
+std::optional<std::pair<index::LinearIndex, index::LinearIndex>> getRowAndColumn(mlir::Value buffer,
+                                                                                 mlir::ValueRange indices);
 int64_t countRows(mlir::Value buffer);
 /// Whether a buffer has one element for each row of a warpgroup's tile.
 bool isColumn(mlir::Value buffer);
 /// Of such a buffer, the row.
-std::optional<LinearIndex> getRow(mlir::Value buffer, mlir::ValueRange indices);
+std::optional<index::LinearIndex> getRow(mlir::Value buffer, mlir::ValueRange indices);
 /// The fragment that holds a buffer's elements.
 tile::FragmentType getFragmentType(mlir::Value buffer);
 /// The stores in `nest`.

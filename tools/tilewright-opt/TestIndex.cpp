@@ -8,6 +8,9 @@
 //   "test.stride"(%i, %loop)         how %i grows with the loop's variable
 //   "test.divisor"(%i, %loop)        the power of two that divides %i where the variable is 0
 //   "test.digit"(%i, %j) {extent}    the rest of %i, of which %j is a digit
+//   "test.number"(%i)                the value that %i is a digit of, as an expression, and which one
+//   "test.whole"(%i…)                whether a number follows from these digits of it
+//   "test.determined"(%v, %i…)       whether the value %v follows from %i…, whatever the variables of other loops
 //   "test.never_equal"(%i, %j)       whether they differ, each with variables of its own
 //   "test.different"(%i, %j)         whether they differ, for all that the values that both are made of can be
 //   "test.simplify"(%i)              %i over loops (d0, …) and extents (s0, …), simplified
@@ -27,6 +30,7 @@
 
 #include "passes/index/AccessForm.h"
 #include "passes/index/Bounds.h"
+#include "passes/index/DigitExpr.h"
 #include "passes/index/Extents.h"
 #include "passes/index/IndexRanges.h"
 #include "passes/index/IndexSpace.h"
@@ -60,6 +64,8 @@ private:
   AffineExpr overLoops(Value value);
   AffineExpr getExtent(unsigned loop) { return overLoops(loops[loop].getUpperBound()); }
   void answerOfBounds(Operation *op, StringRef question);
+  /// Whether it was a question about digits.
+  bool answerOfDigits(Operation *op, StringRef question, raw_ostream &out);
   /// Whether it was a question about extents, accesses or kernels.
   bool answerOfPrograms(Operation *op, StringRef question, raw_ostream &out);
 
@@ -143,6 +149,33 @@ void Questions::answerOfBounds(Operation *op, StringRef question) {
   say(op, interval ? "from " + toString(interval->min) + " by " + toString(interval->width) : "not known");
 }
 
+bool Questions::answerOfDigits(Operation *op, StringRef question, raw_ostream &out) {
+  if (question == "number") {
+    auto digit = index::getDigit(op->getOperand(0));
+    if (!digit)
+      return out << "no digit", true;
+    out << space.get(digit->first) << " by " << digit->second.stride;
+    if (digit->second.extent)
+      out << " up to " << *digit->second.extent;
+  } else if (question == "whole") {
+    SmallVector<index::DigitExpr> digits =
+        llvm::map_to_vector(op->getOperands(), [](Value digit) { return index::getDigit(digit)->second; });
+    out << (index::areWhole(digits) ? "yes" : "not known");
+  } else if (question == "determined") {
+    SmallVector<AffineExpr> exprs = space.get(op->getOperands());
+    auto varies = [&](AffineExpr operand) {
+      Value value = space.getValue(cast<AffineDimExpr>(operand).getPosition());
+      return operand != exprs[0] && scf::getForInductionVarOwner(value);
+    };
+    SmallVector<index::Range> ranges = getRanges();
+    bool isKnown = index::isDetermined(exprs[0], ArrayRef(exprs).drop_front(), varies, {space.getNumDims(), ranges});
+    out << (isKnown ? "yes" : "not known");
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool Questions::answerOfPrograms(Operation *op, StringRef question, raw_ostream &out) {
   Value first = op->getOperand(0);
   auto number = [&](StringRef name) { return op->getAttrOfType<IntegerAttr>(name).getInt(); };
@@ -188,7 +221,7 @@ void Questions::answer(Operation *op) {
     return answerOfBounds(op, question);
   std::string text;
   llvm::raw_string_ostream out(text);
-  if (answerOfPrograms(op, question, out))
+  if (answerOfDigits(op, question, out) || answerOfPrograms(op, question, out))
     return say(op, text);
   AffineExpr expr = space.get(op->getOperand(0));
   Value other = op->getNumOperands() > 1 ? op->getOperand(1) : Value();
