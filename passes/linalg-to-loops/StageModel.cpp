@@ -52,7 +52,7 @@ Attribute getMemorySpace(MLIRContext *context, schedule::Scope scope) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-AffineExpr StageModel::getSymbol(Symbol symbol) {
+AffineExpr StageModel::getSymbol(const Symbol &symbol) {
   for (auto [i, known] : llvm::enumerate(symbols))
     if ((!symbol.name.empty() && known.name == symbol.name) ||
         (symbol.name.empty() && known.argument == symbol.argument && known.dimension == symbol.dimension &&

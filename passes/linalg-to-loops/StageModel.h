@@ -213,7 +213,7 @@ private:
   mlir::AffineExpr findExtent(mlir::Value tensor, int64_t dimension);
   mlir::AffineExpr getExpr(mlir::Value index);
   /// The symbol that stands for this; one that is not known is added.
-  mlir::AffineExpr getSymbol(Symbol symbol);
+  mlir::AffineExpr getSymbol(const Symbol &symbol);
   Axis *createAxis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce);
   std::pair<Axis *, Axis *> split(Axis *axis, int64_t factor, int64_t nparts, mlir::Location loc);
   /// The number by which a split is said by name: that of the call, or 1 where it is less; null where nothing is called

@@ -165,7 +165,7 @@ LogicalResult checkThreadRaces(Operation *nest, func::FuncOp function) {
         getConstantIntValue(loop.getUpperBound()) == 1)
       return WalkResult::advance();
     IterationDependence dependence(loop);
-    auto refuse = [&](memref::StoreOp store, std::string iterations) -> WalkResult {
+    auto refuse = [&](memref::StoreOp store, const std::string &iterations) -> WalkResult {
       return store.emitError() << "expected one value for each element, got a store to one place of other values in "
                                << iterations << " of " << getAxisName(loop).quoted() << ", which is bound to "
                                << schedule::stringifyThreadTag(bind.getValue())
