@@ -62,17 +62,26 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
     def call(*given: Any) -> list[Any]:
         results: Any = ()
         if compiled is not None:
-            tensors = [one.detach() for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)]
+            tensors = [_real(one.detach()) for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)]
             made = compiled(*tensors, *([torch.randint(2**62, ())] if seeded else []))
             results = iter(made if isinstance(made, tuple) else (made,))
         sizes = _sizes(inputs, given) if any(isinstance(one, torch.SymInt) for one in returned) else {}
         return [
-            next(results) if isinstance(one, torch.Tensor)
+            _as(next(results), one) if isinstance(one, torch.Tensor)
             else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt) else one
             for one in returned
         ]  # fmt: skip
 
     return make_boxed_func(call)
+
+
+def _real(x: torch.Tensor) -> torch.Tensor:
+    """A tensor as the graph has it: a complex one has its parts as a last dimension."""
+    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
+
+
+def _as(made: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_complex(made) if value.is_complex() else made
 
 
 def _sizes(inputs: Sequence[Any], given: Sequence[Any]) -> dict[Any, int]:

@@ -17,7 +17,7 @@ from ..te.expr import Const
 from .dtypes import dtype_name
 from .extents import Extents
 
-__all__ = ["CONVERTERS", "Call", "Converter", "converter", "refused"]
+__all__ = ["CONVERTERS", "Call", "Converter", "converter", "real_dtype", "refused"]
 
 Converter = Callable[..., Any]
 
@@ -38,6 +38,18 @@ refused: dict[str, str] = {
     "_local_scalar_dense.default": "a number of Python depends on data",
 }  # fmt: skip
 """Operators that cannot be compiled, and why."""
+
+
+_PARTS = {torch.complex32: torch.float16, torch.complex64: torch.float32, torch.complex128: torch.float64}
+
+
+def real_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The type of the parts of a complex number; other types are as they are.
+
+    >>> real_dtype(torch.complex64)
+    torch.float32
+    """
+    return _PARTS.get(dtype, dtype)
 
 
 def converter(*operators: str) -> Callable[[Converter], Converter]:
@@ -75,7 +87,13 @@ class Call:
     def type(self, number: int = 0) -> TensorType:
         """The type of a result."""
         made = self._result[number] if isinstance(self._result, (tuple, list)) else self._result
-        return TensorType(self.extents.shape(made.shape), dtype_name(made.dtype))
+        return TensorType(self.extents.shape(made.shape), dtype_name(real_dtype(made.dtype)))
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the first result is complex; `type` is that of its parts."""
+        made = self._result[0] if isinstance(self._result, (tuple, list)) else self._result
+        return made.dtype in _PARTS
 
     @property
     def shape(self) -> list[Any]:

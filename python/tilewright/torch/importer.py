@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -21,7 +21,8 @@ from ..messages.progress import progress
 from ..target import Target
 from ..te import Expr, Var
 from . import converters as converters
-from .call import CONVERTERS, Call, refused
+from .call import CONVERTERS, Call, real_dtype, refused
+from .converters.complex_numbers import Pair, convert_complex, joined, parted
 from .decompositions import decompositions
 from .dtypes import dtype_name
 from .extents import Extents
@@ -200,7 +201,10 @@ class _Import:
             if self._seeded:
                 self._random = RandomNumbers(builder, builder.inputs[_SEED])
             for node, _ in inputs:
-                self._values[node] = builder.inputs[node.name]
+                given_value: Any = builder.inputs[node.name]
+                if node.meta["val"].is_complex():
+                    given_value = parted(self._call_of(node, f"input {node.name!r}"), given_value)
+                self._values[node] = given_value
             for node in nodes:
                 try:
                     self._node(node)
@@ -212,7 +216,7 @@ class _Import:
             if self._errors:
                 raise CompileError("\n".join(dict.fromkeys(self._errors)), stage="graph")
             (last,) = (node for node in nodes if node.op == "output")
-            results = [(one.name, self._value(one)) for one in self._results(last)]
+            results = [(one.name, self._output(one)) for one in self._results(last)]
             taken: dict[str, int] = {}
             outputs = []
             for each, value in results:
@@ -239,8 +243,9 @@ class _Import:
 
     def _type(self, node: Node) -> TensorType:
         value = node.meta["val"]
+        shape = (*value.shape, 2) if value.is_complex() else value.shape
         try:
-            return TensorType(self._extents.shape(value.shape), dtype_name(value.dtype))
+            return TensorType(self._extents.shape(shape), dtype_name(real_dtype(value.dtype)))
         except CompileError as error:
             raise CompileError(f"input {node.name!r}: {error}", stage="graph") from None
 
@@ -260,7 +265,17 @@ class _Import:
         elif node.op == "call_function":
             self._call(node)
 
-    def _weight(self, name: str, tensor: torch.Tensor) -> Value:
+    def _call_of(self, node: Node, label: str, name: str = "") -> Call:
+        return Call(self._builder, self._extents, name, label, node.meta["val"], self._random)
+
+    def _output(self, node: Node) -> Value:
+        value = self._value(node)
+        return joined(self._call_of(node, f"output {node.name!r}"), value) if isinstance(value, Pair) else value
+
+    def _weight(self, name: str, tensor: torch.Tensor) -> Any:
+        if tensor.is_complex():
+            whole = tensor.resolve_conj()
+            return Pair(self._weight(f"{name}.real", whole.real), self._weight(f"{name}.imag", whole.imag))
         try:
             dtype_name(tensor.dtype)
         except CompileError as error:
@@ -291,9 +306,9 @@ class _Import:
             raise CompileError(f"{label}: the operator is not supported", stage="graph")
         arguments = [self._argument(one) for one in _arguments(node)]
         with self._builder.node(label, 0):
-            made = CONVERTERS[short](
-                Call(self._builder, self._extents, short, label, node.meta["val"], self._random), *arguments
-            )  # fmt: skip
+            call = self._call_of(node, label, short)
+            with_complex = any(isinstance(one, Pair) for one in _flat(arguments)) or _is_complex(node)
+            made = convert_complex(call, arguments) if with_complex else CONVERTERS[short](call, *arguments)
         self._values[node] = made
 
     def _value(self, node: Any) -> Any:
@@ -314,6 +329,17 @@ class _Import:
         if isinstance(given, (tuple, list)):
             return [self._argument(one) for one in given]
         return given
+
+
+def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
+    for one in arguments:
+        yield from _flat(one) if isinstance(one, list) else (one,)
+
+
+def _is_complex(node: Node) -> bool:
+    value = node.meta["val"]
+    first = value[0] if isinstance(value, (tuple, list)) and value else value
+    return isinstance(first, torch.Tensor) and first.is_complex()
 
 
 def _arguments(node: Node) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import attention as attention
 from . import backward as backward
+from . import complex_numbers as complex_numbers
 from . import contractions as contractions
 from . import creation as creation
 from . import elementwise as elementwise

@@ -1,0 +1,101 @@
+"""Complex numbers in models of PyTorch: rotary embeddings as Llama's own code has them, and Fourier transforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import tilewright as tw
+
+
+class Rotary(nn.Module):
+    """Queries turned by angles that a complex buffer has."""
+
+    frequencies: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        angles = torch.outer(torch.arange(16.0), 10000.0 ** (-torch.arange(0, 8, 2) / 8))
+        self.register_buffer("frequencies", torch.polar(torch.ones_like(angles), angles))
+        self.query = nn.Linear(16, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q = self.query(x).view(2, 6, 2, 8)
+        turned = torch.view_as_complex(q.reshape(2, 6, 2, 4, 2)) * self.frequencies[:6].view(1, 6, 1, 4)
+        return torch.view_as_real(turned).flatten(3)
+
+
+class Filter(nn.Module):
+    """A convolution over the whole sequence, by its spectrum."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.length = length
+        self.weight = nn.Parameter(torch.randn(length // 2 + 1, 4, 2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        spectrum = torch.fft.rfft(x, dim=1, norm="ortho") * torch.view_as_complex(self.weight)
+        return torch.fft.irfft(spectrum, n=self.length, dim=1, norm="ortho")
+
+
+class Spectra(nn.Module):
+    """Transforms of two axes, and arithmetic on them."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        half = torch.fft.rfft2(x)
+        back = torch.fft.irfft2(half, s=x.shape[-2:]) + torch.fft.ifft2(torch.fft.fft2(x)).abs()
+        return back, (half / (half.conj() + 2)).real, torch.exp(1j * x).imag, (half - 1.5).abs(), half.mean(-1).imag
+
+
+class Parts(nn.Module):
+    """Complex inputs and results."""
+
+    def forward(self, z: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        chosen = torch.where(z.real > 0, z, w)
+        return z * w + 1j, z.conj() @ w.transpose(0, 1), torch.cat([chosen, w.real.to(z.dtype)]), 2.0 * z / w.imag
+
+
+MODELS: dict[str, Any] = {
+    "rotary": lambda: (Rotary(), (torch.randn(2, 6, 16),)),
+    "filter of an odd length": lambda: (Filter(17), (torch.randn(2, 17, 4),)),
+    "filter of an even length": lambda: (Filter(10), (torch.randn(2, 10, 4),)),
+    "spectra": lambda: (Spectra(), (torch.randn(2, 5, 6),)),
+    "parts": lambda: (Parts(), (torch.randn(3, 4, dtype=torch.complex64), torch.randn(3, 4, dtype=torch.complex64))),
+}
+
+
+def parts(x: torch.Tensor) -> torch.Tensor:
+    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
+
+
+@pytest.mark.parametrize("through", ["tw.compile", "torch.compile"])
+@pytest.mark.parametrize("name", MODELS)
+def test_complex_numbers(name: str, through: str) -> None:
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    model, inputs = MODELS[name]()
+    with torch.no_grad():
+        wanted = model(*inputs)
+        if through == "tw.compile":  # what is complex goes in and comes out as view_as_real
+            made = tw.compile(model, inputs, target="cpu")(*map(parts, inputs))
+        else:
+            made = torch.compile(model, backend="tilewright")(*inputs)
+    wanted, made = (one if isinstance(one, tuple) else (one,) for one in (wanted, made))
+    for ours, theirs in zip(made, wanted, strict=True):
+        torch.testing.assert_close(parts(ours), parts(theirs), rtol=0, atol=2e-5 * float(theirs.abs().max()))
+
+
+def test_what_complex_numbers_cannot() -> None:
+    class Model(nn.Module):
+        def forward(self, z: torch.Tensor) -> torch.Tensor:
+            return torch.view_as_real(torch.tanh(z))
+
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(Model(), (torch.randn(3, dtype=torch.complex64),), target="cpu")
+    line = test_what_complex_numbers_cannot.__code__.co_firstlineno + 3
+    assert str(caught.value) == (
+        f"{__file__}:{line} (aten.tanh.default): the operator is not supported for complex numbers"
+    )
