@@ -11,7 +11,7 @@ import torch.nn.functional as F
 __all__ = ["decompositions"]
 
 _ROWS, _KEYS = 0, 1
-"""Kinds of masks: of rows and columns (L x L), of keys (batches x L); others are of batches, heads, rows and columns."""
+"""Kinds of masks: of rows and columns, of batches and keys; another is of batches, heads, rows and columns."""
 
 
 def _masked(scores: torch.Tensor, mask: torch.Tensor | None, kind: int | None) -> torch.Tensor:
