@@ -26,12 +26,21 @@ __all__ = [
 
 
 def stats(device: Device | None = None) -> PoolStats:
-    """What the pool of a device (the cpu where none is given) holds and has done."""
+    """What the pool of a device (the cpu where none is given) holds and has done.
+
+    >>> import tilewright as tw
+    >>> tw.nd.stats().in_use >= 0
+    True
+    """
     return pool_of(cpu() if device is None else device).stats
 
 
 def release(device: Device | None = None) -> None:
-    """Gives the memory that the pool keeps for reuse back: to the driver, or for the cpu to the system."""
+    """Gives the memory that the pool keeps for reuse back: to the driver, or for the cpu to the system.
+
+    >>> import tilewright as tw
+    >>> tw.nd.release()
+    """
     pool_of(cpu() if device is None else device).release()
 
 

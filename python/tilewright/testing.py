@@ -34,6 +34,16 @@ def run(
 
     For target "cuda" the arrays travel to the GPU and back; elsewhere an AssertionError tells of what was written
     beside an output. Returns the outputs.
+
+    >>> import numpy as np
+    >>> import tilewright as tw
+    >>> from tilewright import te, testing
+    >>> A = te.placeholder((3,), name="A")
+    >>> B = te.compute((3,), lambda i: A[i] * 2, name="B")
+    >>> double = tw.build(te.create_schedule(B.op), [A, B], target="cpu", name="double")
+    >>> (y,) = testing.run(double, [np.ones(3, "float32")], [((3,), "float32")])
+    >>> y.tolist()
+    [2.0, 2.0, 2.0]
     """
     given = [np.array(each) for each in inputs] + [guarded(shape, dtype) for shape, dtype in outputs]
     if function.target.kind != "cuda":
@@ -70,7 +80,12 @@ def device_enabled(target: str) -> bool:
 
 
 def enabled_targets() -> list[tuple[str, Device]]:
-    """The targets of TVM's that this machine can run programs for, with the device for each."""
+    """The targets of TVM's that this machine can run programs for, with the device for each.
+
+    >>> from tilewright import testing
+    >>> all(device.exist for _, device in testing.enabled_targets())
+    True
+    """
     from .runtime.device import device
 
     return [(target, device(target)) for target in ("llvm", "cuda") if device_enabled(target)]
@@ -80,6 +95,11 @@ def parametrize_targets(*targets: str) -> Any:
     """A decorator: the test runs for each of `targets` as its ``target`` and ``dev``, where the machine can.
 
     All of TVM's targets are meant where none is given.
+
+    >>> from tilewright import testing
+    >>> @testing.parametrize_targets("llvm", "cuda")
+    ... def test_add(target, dev):
+    ...     ...
     """
     if len(targets) == 1 and callable(targets[0]):
         return parametrize_targets()(targets[0])
@@ -97,7 +117,13 @@ def parametrize_targets(*targets: str) -> Any:
 
 
 def requires_gpu(test: Callable[..., Any] | None = None) -> Any:
-    """A decorator: the test is skipped on a machine without a GPU."""
+    """A decorator: the test is skipped on a machine without a GPU.
+
+    >>> from tilewright import testing
+    >>> @testing.requires_cuda
+    ... def test_launch():
+    ...     ...
+    """
     import pytest
 
     mark = pytest.mark.skipif(not device_enabled("cuda"), reason="needs an NVIDIA GPU and its driver")
@@ -109,12 +135,22 @@ uses_gpu = requires_cuda
 
 
 def requires_llvm(test: Callable[..., Any] | None = None) -> Any:
-    """A decorator that changes nothing: there is a processor everywhere."""
+    """A decorator that changes nothing: there is a processor everywhere.
+
+    >>> from tilewright import testing
+    >>> @testing.requires_llvm
+    ... def test_host():
+    ...     ...
+    """
     return test if test is not None else lambda given: given
 
 
 def main() -> None:
-    """Runs the tests of the script that calls it and exits."""
+    """Runs the tests of the script that calls it and exits.
+
+    >>> from tilewright import testing
+    >>> testing.main()                                       # doctest: +SKIP
+    """
     import pytest
 
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]

@@ -14,7 +14,12 @@ POISON = 0xA5
 
 
 def unit_roundoff(dtype: Any) -> float:
-    """Half the distance from 1 to the next number of a floating-point type, e.g. 2**-24 for float32."""
+    """Half the distance from 1 to the next number of a floating-point type, e.g. 2**-24 for float32.
+
+    >>> from tilewright import testing
+    >>> testing.unit_roundoff("float32") == 2**-24
+    True
+    """
     return float(ml_dtypes.finfo(dtype).eps) / 2
 
 
@@ -44,6 +49,13 @@ def dot_bound(lhs: NDArray[Any], rhs: NDArray[Any], length: int, dtype: Any = "f
 
     `lhs` and `rhs` are two matrices whose product is taken. The bound is the probabilistic one of Higham and Mary
     (SIAM J. Sci. Comput. 41-5, 2019), 4 sqrt(length) u abs(lhs) abs(rhs): a result exceeds it with negligible chance.
+
+    >>> import numpy as np
+    >>> from tilewright import testing
+    >>> a, b = np.ones((2, 16)), np.ones((16, 3))
+    >>> bound = testing.dot_bound(a, b, 16)
+    >>> bound.shape, bool((bound < 1e-4).all())
+    ((2, 3), True)
     """
     magnitude = np.abs(lhs.astype(np.float64)) @ np.abs(rhs.astype(np.float64))
     return 4 * np.sqrt(length) * unit_roundoff(dtype) * magnitude
@@ -60,7 +72,12 @@ def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float =
 
 
 def assert_within(got: NDArray[Any], expected: NDArray[np.float64], bound: Any) -> None:
-    """Raises AssertionError unless every element of `got` is a number within `bound` of `expected`."""
+    """Raises AssertionError unless every element of `got` is a number within `bound` of `expected`.
+
+    >>> import numpy as np
+    >>> from tilewright import testing
+    >>> testing.assert_within(np.array([1.0, 2.0]), np.array([1.0, 2.1]), 0.2)
+    """
     if got.shape != expected.shape:
         raise AssertionError(f"expected shape {expected.shape}, got {got.shape}")
     limit = np.broadcast_to(bound, expected.shape)

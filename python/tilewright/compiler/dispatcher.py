@@ -34,6 +34,19 @@ class Dispatch(CallableBase):
     ------
     TypeError, ValueError
         For a call that no function accepts, with the reason of each.
+
+    >>> import numpy as np
+    >>> import tilewright as tw
+    >>> from tilewright import te
+    >>> def double(dtype):
+    ...     A = te.placeholder((8,), dtype, name="A")
+    ...     B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    ...     return tw.build(te.create_schedule(B.op), [A, B], target="cpu", name=f"double_{dtype}")
+    >>> either = tw.dispatch([double("float32"), double("int32")], name="double")
+    >>> y = np.empty(8, "int32")
+    >>> either(np.arange(8, dtype="int32"), y)
+    >>> y[:4].tolist()
+    [0, 2, 4, 6]
     """
 
     __slots__ = ("__weakref__", "_choice")

@@ -57,7 +57,7 @@ class _FirstCall:
 
 @shorten_calls
 class Function(CallableBase, TvmModule):
-    """A compiled program. Call it with one array for each argument; it writes those of the outputs.
+    """A compiled program: `tw.build` makes one. Call it with an array for each argument; it writes the outputs.
 
     Arguments are arrays of NumPy, of `tw.nd` and of any library that speaks DLPack. They must be in the memory of the
     target: host memory for "cpu" and "sim", the GPU's memory for "cuda". A call on a GPU does not wait for the kernels.

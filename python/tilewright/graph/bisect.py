@@ -20,7 +20,7 @@ __all__ = ["ModelBisection", "bisect_model"]
 
 @dataclass(frozen=True, slots=True)
 class ModelBisection:
-    """The result of a search; it is true if a result is wrong.
+    """The result of `bisect_model`. It is true if a result is wrong.
 
     `difference` says where the model differs from its reference. `without` says, for each pass, what differs when that
     pass is left out. `all_off` says the same with all passes left out. `group` is the first group that differs from

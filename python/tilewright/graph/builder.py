@@ -28,7 +28,7 @@ _NO_SOURCE = Source("model", 0)
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A tensor of the model: the value in the IR, and its type."""
+    """A tensor of a model that a `GraphBuilder` makes: the value in the IR, and its type."""
 
     value: ir.Value
     type: TensorType
@@ -51,7 +51,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A model as IR, and what stands outside of it: the weights by their names, and the symbols of its extents.
+    """A model as IR, which a `GraphBuilder` makes.
+
+    Outside of the IR stand the weights by their names, and the symbols of the extents.
 
     Inputs and outputs in `stored` are of types that te does not have; in the IR they are bytes.
     """

@@ -40,6 +40,14 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
         As of `tw.build`.
     without
         The passes, of `PASSES`, that are left out. Without `fuse-operators` each operator is a group of its own.
+
+    >>> import numpy as np
+    >>> from tilewright.graph import GraphBuilder, TensorType
+    >>> with GraphBuilder("double", [("x", TensorType((4,), "float32"))]) as b:
+    ...     graph = b.finish([("y", b.op("add", b.inputs["x"], b.inputs["x"]))])
+    >>> model = compile_graph(graph, "cpu")
+    >>> model(np.ones(4, "float32")).tolist()
+    [2.0, 2.0, 2.0, 2.0]
     """
     target = Target.of(target)
     return _model(graph, target, ir_of_graph(graph, without, target))

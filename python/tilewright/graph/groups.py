@@ -33,7 +33,7 @@ __all__ = ["Group", "constant_tensor", "read_groups"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Operators of a model that are computed together.
+    """Operators of a model that are computed together: `tw.compile` forms groups.
 
     `nodes` are the nodes of the model that the operators came from. `ends` says for each result why the group ends
     there. `offsets` are the results' places in the arena, -1 for a result outside of it. `schedule` is the schedule.

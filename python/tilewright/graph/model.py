@@ -38,7 +38,7 @@ __all__ = ["Model", "Plan", "PlannedBuffer"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedBuffer:
-    """A result of a group in the arena: where it lies, its bytes, and from which group to which it lives."""
+    """A result in the arena that `tw.compile` plans: its place, its bytes, and from which group to which it lives."""
 
     name: str
     type: TensorType
@@ -53,7 +53,7 @@ class PlannedBuffer:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The memory of a call: the arena, in bytes, and the results of groups in it."""
+    """The memory of a call of what `tw.compile` makes: the arena, in bytes, and the results of groups in it."""
 
     arena_bytes: int
     buffers: tuple[PlannedBuffer, ...]
@@ -70,7 +70,7 @@ class Plan:
 
 
 class Model:
-    """A model compiled to one function. Call it with its inputs, in their order or by name.
+    """A model compiled to one function by `tw.compile`. Call it with its inputs, in their order or by name.
 
     NumPy's arrays and any that speak DLPack are taken. One output is returned as it is, several as a tuple: as tensors
     of PyTorch where an input is one, otherwise as arrays of NumPy. For target cuda, inputs in the processor's memory

@@ -25,7 +25,12 @@ Extent = int | Expr
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """A shape, of numbers and index expressions, and NumPy's name of the element type."""
+    """A shape, of numbers and index expressions, and NumPy's name of the element type.
+
+    >>> from tilewright import graph
+    >>> print(graph.TensorType((2, 3), "float32"))
+    float32[2, 3]
+    """
 
     shape: tuple[Extent, ...]
     dtype: str

@@ -37,6 +37,9 @@ def load_pass_plugin(path: str | os.PathLike[str]) -> str:
     ------
     TilewrightError
         Where there is no such file, or it is no plug-in of this version of MLIR's interface.
+
+    >>> load_pass_plugin("double-by-adding.so")             # doctest: +SKIP
+    'DoubleByAdding'
     """
     file = Path(path).resolve()
     if not file.is_file():

@@ -34,7 +34,12 @@ _MOST = 1024
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What a schedule is made for: the extents of an array and the type of its elements."""
+    """What a schedule is made for: the extents of an array and the type of its elements.
+
+    >>> from tilewright import ops
+    >>> ops.Operand((64, 32), "float16").shape
+    (64, 32)
+    """
 
     shape: tuple[Any, ...]  # numbers; of an operation that takes symbols te.vars, too
     dtype: str
@@ -115,7 +120,9 @@ def _key_of(arrays: tuple[Any, ...], options: dict[str, Any], target: Any) -> Ha
 
 
 class Operator:
-    """An operation. Call it with arrays: it compiles what their shapes and types need, once, and runs it.
+    """An operation, which `ops.operator` makes. Call it with arrays.
+
+    It compiles what their shapes and types need, once, and runs it.
 
     Options are keyword arguments; `target` is where to compute: by default the GPU for arrays in its memory, this
     machine's processor for others. With `out` the result is written there, else to a new array of the first one's

@@ -53,7 +53,8 @@ class JournalError(TilewrightError):
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What a record belongs to: it says nothing of another program, device, driver, compiler or way to measure.
+    """What a record of a `Journal` belongs to. It says nothing of another program, device, driver
+    or compiler, or of another way to measure.
 
     `program` is a hash of the program's IR, with the sizes at which it is measured.
     """
@@ -67,7 +68,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One record.
+    """One record of a `Journal`.
 
     Parameters
     ----------
@@ -265,6 +266,7 @@ class Journal:
         return Trial(**known)
 
     def close(self) -> None:
+        """Closes the file."""
         self._connection.close()
 
     def __enter__(self) -> Journal:

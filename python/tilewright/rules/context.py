@@ -20,7 +20,7 @@ __all__ = ["Context", "Rule", "choice", "power_of_two", "item_bytes"]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The program and the target. `gpu` is None on a processor."""
+    """What a rule knows of the program and the target, in `Rule.decide`. `gpu` is None on a processor."""
 
     target: Target
     gpu: GPU | None
@@ -30,7 +30,22 @@ class Context:
 
 
 class Rule(Protocol):
-    """A way to schedule a group of stages."""
+    """A way to schedule a group of stages, for `tw.auto_schedule`'s `rules`.
+
+    >>> import tilewright as tw
+    >>> from tilewright import te
+    >>> class Serial:
+    ...     name = "serial"
+    ...     def decide(self, context, group):
+    ...         return Decision(self.name, group.names, "any stage")
+    ...     def apply(self, context, s, group, decision):
+    ...         pass
+    >>> A = te.placeholder((8,), name="A")
+    >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    >>> print(tw.auto_schedule(B, "cpu", rules=[Serial()]).explain())
+    scheduled by rules for cpu
+      serial: B: any stage
+    """
 
     name: str
 
@@ -44,7 +59,12 @@ class Rule(Protocol):
 
 
 def choice(name: str, value: object, alternatives: Sequence[object] = ()) -> Choice:
-    """A setting; its value is always among the alternatives."""
+    """A setting; its value is always among the alternatives.
+
+    >>> from tilewright import rules
+    >>> rules.choice("rows", 3, (2, 4)).alternatives
+    (2, 4, 3)
+    """
     values = tuple(dict.fromkeys((*alternatives, value)))
     return Choice(name, value, values)
 

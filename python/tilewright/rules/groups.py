@@ -42,7 +42,10 @@ class Rows:
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """The stages of one kernel: the root stores the result, `reductions` and `kept` are computed in its loops."""
+    """The stages of one kernel, which a `Rule` decides about.
+
+    The root stores the result. `reductions` and `kept` are computed in its loops.
+    """
 
     root: StageFacts
     reductions: list[StageFacts] = field(default_factory=list)
@@ -63,11 +66,13 @@ class Group:
 
     @property
     def stages(self) -> list[StageFacts]:
+        """All stages of the kernel, the root first."""
         some = [] if self.anchor is None or self.anchor is self.root else [self.anchor]
         return [self.root, *some, *self.reductions, *self.kept, *self.operands]
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the stages, the root's first."""
         return tuple(stage.name for stage in (*self.stages, *self.inlined))
 
     def accesses(self) -> list[Access]:

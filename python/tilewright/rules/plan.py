@@ -13,7 +13,12 @@ __all__ = ["Choice", "Decision", "Plan"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A setting of a rule: its name, its value, and the values that the rule allows in this place."""
+    """A setting of a rule: its name, its value, and the values that the rule allows in this place.
+
+    >>> from tilewright import rules
+    >>> print(rules.choice("rows", 4, (2, 4, 8)))
+    rows=4
+    """
 
     name: str
     value: Any
@@ -29,6 +34,11 @@ class Decision:
 
     `stages` are the stages that it schedules. The stage that stores the result is the first. `why` names the properties
     of the program and of the target that led to the rule.
+
+    >>> from tilewright import rules
+    >>> one = rules.Decision("rows", ("B",), "short rows", (rules.choice("rows", 4, (2, 4, 8)),))
+    >>> print(one.with_(rows=8))
+    rows: B: short rows (rows=8)
     """
 
     rule: str
@@ -46,6 +56,7 @@ class Decision:
 
     @property
     def settings(self) -> dict[str, Any]:
+        """The values of the settings, by their names."""
         return {choice.name: choice.value for choice in self.choices}
 
     def with_(self, **settings: Any) -> Decision:
@@ -86,7 +97,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The decisions for a program, in the order of its kernels, and the target that they are for."""
+    """The decisions for a program, in the order of its kernels, and the target that they are for.
+
+    >>> from tilewright import rules
+    >>> one = rules.Decision("rows", ("B",), "short rows", (rules.choice("rows", 4, (2, 4)),))
+    >>> plan = rules.Plan("sim", "", (one,))
+    >>> print(plan.with_({"B": {"rows": 2}}))
+    scheduled by rules for sim
+      rows: B: short rows (rows=2)
+    """
 
     target: str
     device: str

@@ -60,6 +60,7 @@ class Device:
 
     @property
     def is_cuda(self) -> bool:
+        """Whether it is a GPU."""
         return self.kind is DeviceKind.CUDA
 
     @property
@@ -209,7 +210,12 @@ def _cpu_cache_bytes() -> int:
 
 
 def cuda(index: int = 0) -> Device:
-    """The GPU of that number."""
+    """The GPU of that number, as a device. It may be one that is not there: see `Device.exist`.
+
+    >>> import tilewright as tw
+    >>> tw.cuda(1)
+    cuda(1)
+    """
     return Device(DeviceKind.CUDA, index)
 
 
@@ -222,7 +228,12 @@ def current_gpu() -> Device:
 
 
 def cpu(index: int = 0) -> Device:
-    """This machine's memory."""
+    """This machine's memory and processor, as a device.
+
+    >>> import tilewright as tw
+    >>> tw.cpu()
+    cpu(0)
+    """
     return Device(DeviceKind.CPU, index)
 
 

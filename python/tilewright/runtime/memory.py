@@ -32,7 +32,10 @@ def _rounded(size: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PoolStats:
-    """What a pool has done: bytes `in_use` and `reserved` (in use or kept), the `peak` in use, and counts."""
+    """What the pool of a device has done: see `tw.nd.stats`.
+
+    Bytes are `in_use` and `reserved` (in use or kept); `peak` is the most that was in use.
+    """
 
     in_use: int
     reserved: int

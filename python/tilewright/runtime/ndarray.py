@@ -64,6 +64,7 @@ class NDArray:
 
     @property
     def ndim(self) -> int:
+        """How many dimensions it has."""
         return len(self.shape)
 
     @property
@@ -73,6 +74,7 @@ class NDArray:
 
     @property
     def nbytes(self) -> int:
+        """The bytes of all elements."""
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
@@ -226,7 +228,12 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Device | N
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Device | None = None) -> NDArray:
-    """A new array of zeros."""
+    """A new array of zeros.
+
+    >>> import tilewright as tw
+    >>> tw.nd.zeros((2,), "int32").numpy().tolist()
+    [0, 0]
+    """
     result = empty(shape, dtype, device)
     if not result.size:
         return result
@@ -260,6 +267,12 @@ def from_dlpack(source: Any) -> NDArray:
         Where the object has no `__dlpack__`, or a dtype that NumPy and ml_dtypes lack.
     ValueError
         Where the array is not row-major or on a device that is neither the cpu nor a GPU of CUDA's.
+
+    >>> import numpy as np
+    >>> import tilewright as tw
+    >>> x = np.arange(3, dtype="float32")
+    >>> tw.nd.from_dlpack(x).numpy().tolist()
+    [0.0, 1.0, 2.0]
     """
     if not hasattr(source, "__dlpack__") or not hasattr(source, "__dlpack_device__"):
         raise TypeError(f"expected an array with __dlpack__, got {type(source).__name__}")

@@ -118,7 +118,16 @@ class Stream:
 
 
 class Event:
-    """A point in a stream; two of them measure the time between."""
+    """A point in a stream; two of them measure the time between.
+
+    >>> import tilewright as tw
+    >>> stream = tw.Stream(tw.cpu())
+    >>> begin, end = tw.Event(tw.cpu()), tw.Event(tw.cpu())
+    >>> begin.record(stream)
+    >>> end.record(stream)
+    >>> end.seconds_since(begin) >= 0
+    True
+    """
 
     __slots__ = ("__weakref__", "_api", "_moment", "device", "handle")
 
@@ -189,7 +198,14 @@ def _gpu(device: Device | None) -> Device:
 
 
 def current_stream(device: Device | None = None) -> Stream:
-    """The stream of the innermost `with stream:` on the device, and its default stream outside of any."""
+    """The stream of the innermost `with stream:` on the device, and its default stream outside of any.
+
+    >>> import tilewright as tw
+    >>> stream = tw.Stream(tw.cpu())
+    >>> with stream:
+    ...     tw.current_stream(tw.cpu()) is stream
+    True
+    """
     device = cuda(0) if device is None else device
     for stream in reversed(getattr(_local, "stack", ())):
         if stream.device == device:
@@ -253,5 +269,9 @@ def _cupy_stream(cupy: Any, device: Device) -> Stream:
 
 
 def synchronize(device: Device | None = None) -> None:
-    """Waits for all that the GPU was given; on the cpu there is nothing to wait for."""
+    """Waits for all that the GPU was given. On the processor there is nothing to wait for.
+
+    >>> import tilewright as tw
+    >>> tw.synchronize(tw.cpu())
+    """
     (cuda(0) if device is None else device).sync()

@@ -24,7 +24,13 @@ Arg = Tensor | Var
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """Extents that a call gives as one argument: see `te.shape`."""
+    """Extents that a call gives as one argument: see `te.shape`.
+
+    >>> from tilewright import te
+    >>> n, m = te.var("n"), te.var("m")
+    >>> te.shape("size", (n, m)).extents
+    (n, m)
+    """
 
     name: str
     extents: tuple[Var, ...]
@@ -33,7 +39,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aligned:
-    """A tensor of which it is said how far its memory is aligned: see `te.aligned`."""
+    """A tensor of which it is said how far its memory is aligned: see `te.aligned`.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> te.aligned(A, 4).align
+    4
+    """
 
     tensor: Tensor | Strided
     align: int
@@ -41,7 +53,13 @@ class Aligned:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pointer:
-    """A tensor whose address a call gives: see `te.pointer`."""
+    """A tensor whose address a call gives: see `te.pointer`.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> te.pointer(A).tensor is A
+    True
+    """
 
     tensor: Tensor
     align: int

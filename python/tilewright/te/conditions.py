@@ -70,7 +70,13 @@ def _given(what: str, tensor: Tensor) -> Var:
 
 
 def select(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:
-    """One value or the other, both computed."""
+    """One value or the other. Both are computed: reads beyond a tensor are not safe, as in `if_then_else`.
+
+    >>> from tilewright import te
+    >>> i, x = te.var("i"), te.var("x", "float32")
+    >>> te.select(i < 4, x, 0.0)
+    select(i < 4, x, 0.0)
+    """
     return _select("select", condition, true_value, false_value, lazy=False)
 
 
@@ -120,10 +126,22 @@ def _parts(expr: Expr) -> Iterator[Expr]:
 
 
 def all(*conditions: ExprLike) -> Expr:
-    """True where all conditions are. No element is read for a condition that those before it have decided."""
+    """True where all conditions are. No element is read for a condition that those before it have decided.
+
+    >>> from tilewright import te
+    >>> i, j = te.var("i"), te.var("j")
+    >>> te.all(i < 4, j < 4)
+    (i < 4) & (j < 4)
+    """
     return _fold("all", "and", conditions)
 
 
 def any(*conditions: ExprLike) -> Expr:
-    """True where a condition is. No element is read for a condition that those before it have decided."""
+    """True where a condition is. No element is read for a condition that those before it have decided.
+
+    >>> from tilewright import te
+    >>> i, j = te.var("i"), te.var("j")
+    >>> te.any(i < 4, j < 4)
+    (i < 4) | (j < 4)
+    """
     return _fold("any", "or", conditions)

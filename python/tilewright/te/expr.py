@@ -33,6 +33,13 @@ class Expr(Operators):
 
     The dtypes of two operands must be the same; a Python number takes the other operand's. Integers are divided by
     ``//``, ``te.floordiv`` or ``te.truncdiv``, never by ``/``.
+
+    >>> from tilewright import te
+    >>> x = te.var("x", "float32")
+    >>> (x + 1) * 2
+    (x + 1.0) * 2.0
+    >>> (x > 0).dtype
+    'bool'
     """
 
     __slots__ = ("element_type", "is_index", "source")
@@ -146,6 +153,11 @@ class Var(Expr):
     An integer is a multiple of `divisible_by`, at least `minimum`, and at most `maximum`, where these are no None. What
     `is_symbol` is of the whole program, what `is_size` at least 0. `default` is what a number is in calls that leave it
     out, None of one that none may.
+
+    >>> from tilewright import te
+    >>> n = te.var("n", divisible_by=8, max=4096)
+    >>> n.divisible_by, n.maximum
+    (8, 4096)
     """
 
     __slots__ = ("default", "divisible_by", "is_size", "is_symbol", "maximum", "minimum", "name")
@@ -176,6 +188,11 @@ class IterVar(Expr):
     """An axis: of a compute, of a reduction, of a schedule, or a thread index (`te.thread_axis`).
 
     ``dom`` is its first value and its extent; ``None`` where the schedule decides it.
+
+    >>> from tilewright import te
+    >>> k = te.reduce_axis((0, 32), name="k")
+    >>> k, k.dom.extent
+    (k, 32)
     """
 
     __slots__ = ("dom", "kind", "name", "tag")

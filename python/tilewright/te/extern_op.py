@@ -20,7 +20,7 @@ __all__ = ["ExternOp", "extern"]
 
 
 class ExternOp(Operation):
-    """Tensors that statements compute. It has no axes, so a schedule leaves it as it is."""
+    """Tensors that statements compute: `te.extern` makes one. It has no axes, so a schedule leaves it as it is."""
 
     __slots__ = ("buffers", "inputs", "shapes", "statements")
 

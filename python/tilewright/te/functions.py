@@ -1,9 +1,9 @@
 """The functions of scalar expressions, and by their names constants, symbols and conditions."""
+# ruff: noqa: F405  # what is named here of the functions of one float is imported with all of them
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
 from typing import Any
 
 from ..dtypes import dtype_of
@@ -12,6 +12,8 @@ from ..messages.location import Source, user_source
 from .arithmetic import binary, constant, literal, need_arithmetic, unify
 from .conditions import all, any, if_given, if_then_else, is_given, select
 from .expr import Call, Const, Expr, ExprLike, Select
+from .float_functions import *  # noqa: F403
+from .float_functions import exp, log1p, need_float
 from .variables import const, max_value, min_value, size_var, thread_axis, var
 
 __all__ = [
@@ -27,7 +29,13 @@ __all__ = [
 
 
 def div(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient, of integers rounded towards zero, as in C."""
+    """The quotient, of integers rounded towards zero, as in C.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.div(i, 4)
+    truncdiv(i, 4)
+    """
     source = user_source()
     lhs, _ = unify("div", a, b, source)
     return binary("div" if lhs.element_type.is_float else "truncdiv", a, b)
@@ -39,90 +47,191 @@ def floordiv(a: ExprLike, b: ExprLike) -> Expr:
     A division of integers by zero gives a number with all bits set (-1, or the largest unsigned number), as on a GPU.
     The simulator reports such a quotient where it is used. The least number divided by -1 is itself. See
     docs/numbers.md.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.floordiv(i, 4)
+    i // 4
     """
     return binary("floordiv", a, b)
 
 
 def floormod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `floordiv` leaves: of the sign of `b`. Of integers by zero, all bits are set."""
+    """What `floordiv` leaves: of the sign of `b`. Of integers by zero, all bits are set.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.floormod(i, 4)
+    i % 4
+    """
     return binary("floormod", a, b)
 
 
 def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient, rounded towards zero. Of integers by zero, all bits are set; see `floordiv`."""
+    """The quotient, rounded towards zero. Of integers by zero, all bits are set; see `floordiv`.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.truncdiv(i, 4)
+    truncdiv(i, 4)
+    """
     return binary("truncdiv", a, b)
 
 
 def truncmod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `truncdiv` leaves: of the sign of `a`. Of integers by zero, all bits are set."""
+    """What `truncdiv` leaves: of the sign of `a`. Of integers by zero, all bits are set.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.truncmod(i, 4)
+    truncmod(i, 4)
+    """
     return binary("truncmod", a, b)
 
 
 def indexdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient of indices, which are not negative: `floordiv`."""
+    """The quotient of indices, which are not negative: `floordiv`.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.indexdiv(i, 4)
+    i // 4
+    """
     return binary("floordiv", a, b)
 
 
 def indexmod(a: ExprLike, b: ExprLike) -> Expr:
-    """The remainder of indices, which are not negative: `floormod`."""
+    """The remainder of indices, which are not negative: `floormod`.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.indexmod(i, 4)
+    i % 4
+    """
     return binary("floormod", a, b)
 
 
 def add(a: ExprLike, b: ExprLike) -> Expr:
-    """``a + b``."""
+    """``a + b``.
+
+    >>> from tilewright import te
+    >>> x = te.var("x", "float32")
+    >>> te.add(x, 1)
+    x + 1.0
+    """
     return binary("add", a, b)
 
 
 def subtract(a: ExprLike, b: ExprLike) -> Expr:
-    """``a - b``."""
+    """``a - b``.
+
+    >>> from tilewright import te
+    >>> x, y = te.var("x", "float32"), te.var("y", "float32")
+    >>> te.subtract(x, y)
+    x - y
+    """
     return binary("sub", a, b)
 
 
 def multiply(a: ExprLike, b: ExprLike) -> Expr:
-    """``a * b``."""
+    """``a * b``.
+
+    >>> from tilewright import te
+    >>> x = te.var("x", "float32")
+    >>> te.multiply(x, 2)
+    x * 2.0
+    """
     return binary("mul", a, b)
 
 
 def ceildiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient of integers, rounded up."""
+    """The quotient of integers, rounded up.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.ceildiv(i, 4)  # the least number that is not below i / 4
+    0 - (0 - i) // 4
+    """
     return binary("sub", 0, binary("floordiv", binary("sub", 0, a), b))
 
 
 def bitwise_and(a: ExprLike, b: ExprLike) -> Expr:
-    """``a & b``."""
+    """``a & b`` of integers or bools.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.bitwise_and(i, 7)
+    int32(i) & int32(7)
+    """
     return binary("and", a, b)
 
 
 def bitwise_or(a: ExprLike, b: ExprLike) -> Expr:
-    """``a | b``."""
+    """``a | b`` of integers or bools.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.bitwise_or(i, 1)
+    int32(i) | int32(1)
+    """
     return binary("or", a, b)
 
 
 def bitwise_xor(a: ExprLike, b: ExprLike) -> Expr:
-    """``a ^ b``."""
+    """``a ^ b`` of integers or bools.
+
+    >>> from tilewright import te
+    >>> i, j = te.var("i"), te.var("j")
+    >>> te.bitwise_xor(i, j)
+    int32(i) ^ int32(j)
+    """
     return binary("xor", a, b)
 
 
 def bitwise_not(a: Expr) -> Expr:
-    """``~a``."""
+    """``~a`` of an integer or a bool.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.bitwise_not(i)
+    int32(i) ^ int32(-1)
+    """
     return ~a
 
 
 def left_shift(a: ExprLike, b: ExprLike) -> Expr:
-    """``a << b``; 0 where `b` is the width of the type or more, or negative."""
+    """``a << b`` of integers. 0 where `b` is negative, or the width of the type or more.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.left_shift(i, 2)
+    int32(i) << int32(2)
+    """
     return binary("shl", a, b)
 
 
 def right_shift(a: ExprLike, b: ExprLike) -> Expr:
-    """``a >> b``; where `b` is the width of the type or more, or negative, 0, or -1 of a negative `a`."""
+    """``a >> b`` of integers. Where `b` is negative, or the width of the type or more: 0, or -1 of a negative `a`.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.right_shift(i, 2)
+    int32(i) >> int32(2)
+    """
     return binary("shr", a, b)
 
 
 def logaddexp(a: ExprLike, b: ExprLike) -> Expr:
-    """``log(exp(a) + exp(b))``, which neither overflows nor loses the smaller of the two."""
+    """``log(exp(a) + exp(b))`` of floats, which neither overflows nor loses the smaller of the two.
+
+    >>> from tilewright import te
+    >>> x, y = te.var("x", "float32"), te.var("y", "float32")
+    >>> te.logaddexp(x, y).dtype
+    'float32'
+    """
     source = user_source()
     lhs, rhs = unify("logaddexp", a, b, source)
-    _need_float("logaddexp", lhs)
+    need_float("logaddexp", lhs)
     dtype = lhs.element_type
     if dtype.bits < 32:  # computed in float32, and rounded once
         lhs, rhs = lhs.astype("float32"), rhs.astype("float32")
@@ -137,23 +246,41 @@ def _log_of_two(like: Expr, source: Source) -> Const:
 
 
 def fmod(a: ExprLike, b: ExprLike) -> Expr:
-    """The remainder of floats, of the sign of `a`."""
+    """The remainder of floats, with the sign of `a`, as C's ``fmod``.
+
+    >>> from tilewright import te
+    >>> x, y = te.var("x", "float32"), te.var("y", "float32")
+    >>> te.fmod(x, y)
+    truncmod(x, y)
+    """
     source = user_source()
     lhs, rhs = unify("fmod", a, b, source)
-    _need_float("fmod", lhs)
+    need_float("fmod", lhs)
     return Call("truncmod", (lhs, rhs), lhs.element_type, source)
 
 
 def power(a: ExprLike, b: ExprLike) -> Expr:
-    """`a` to the power of `b`."""
+    """`a` to the power of `b`, of floats.
+
+    >>> from tilewright import te
+    >>> x = te.var("x", "float32")
+    >>> te.power(x, 2)
+    power(x, 2.0)
+    """
     return binary("power", a, b)
 
 
 def exp10(x: ExprLike) -> Expr:
-    """Ten to the power of `x`."""
+    """Ten to the power of `x`, a float.
+
+    >>> from tilewright import te
+    >>> x = te.var("x", "float32")
+    >>> te.exp10(x)
+    power(10.0, x)
+    """
     source = user_source()
     value = literal(float(x) if isinstance(x, int) and not isinstance(x, bool) else x, None, source)
-    _need_float("exp10", value)
+    need_float("exp10", value)
     return binary("power", 10.0, value)
 
 
@@ -196,15 +323,27 @@ def _bytes(word: Any, source: Source) -> list[Expr]:
 
 
 def atan2(a: ExprLike, b: ExprLike) -> Expr:
-    """The angle of the point (b, a)."""
+    """The angle of the point (b, a) in radians, from -pi to pi, of floats.
+
+    >>> from tilewright import te
+    >>> x, y = te.var("x", "float32"), te.var("y", "float32")
+    >>> te.atan2(x, y)
+    atan2(x, y)
+    """
     source = user_source()
     lhs, rhs = unify("atan2", a, b, source)
-    _need_float("atan2", lhs)
+    need_float("atan2", lhs)
     return Call("atan2", (lhs, rhs), lhs.element_type, source)
 
 
 def abs(x: ExprLike) -> Expr:
-    """The absolute value of a float or an integer."""
+    """The absolute value of a float or an integer.
+
+    >>> from tilewright import te
+    >>> x = te.var("x", "float32")
+    >>> te.abs(x)
+    abs(x)
+    """
     source = user_source()
     value = literal(x, None, source)
     need_arithmetic("abs", value, source)
@@ -215,7 +354,13 @@ def abs(x: ExprLike) -> Expr:
 
 
 def popcount(x: ExprLike) -> Expr:
-    """How many bits of an integer are set."""
+    """How many bits of an integer are set.
+
+    >>> from tilewright import te
+    >>> i = te.var("i")
+    >>> te.popcount(i)
+    popcount(int32(i))
+    """
     source = user_source()
     value = literal(x, None, source)
     if not value.element_type.is_integer:
@@ -241,59 +386,3 @@ def reinterpret(x: ExprLike, dtype: object) -> Expr:
             f"no bool, got {to}"
         )
     return value if to is value.element_type else Call("reinterpret", (value,), to, source)
-
-
-def _need_float(name: str, value: Expr) -> None:
-    source = user_source()
-    need_arithmetic(f"te.{name}", value, source)
-    if not value.element_type.is_float:
-        raise TypeError(f"{source}: te.{name}: expected a float, got {value.dtype}: convert it with .astype")
-
-
-_Unary = Callable[[ExprLike], Expr]
-
-
-def _unary(name: str, doc: str, result: str | None = None) -> _Unary:
-    """A function of one float, of the same type or of `result`."""
-
-    def function(x: ExprLike) -> Expr:
-        source = user_source()
-        value = literal(float(x) if isinstance(x, int) and not isinstance(x, bool) else x, None, source)
-        _need_float(name, value)
-        return Call(name, (value,), dtype_of(result) if result else value.element_type, source)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
-
-
-exp: _Unary = _unary("exp", "The exponential function.")
-exp2: _Unary = _unary("exp2", "Two to the power of `x`.")
-erf: _Unary = _unary("erf", "The error function.")
-tanh: _Unary = _unary("tanh", "The hyperbolic tangent.")
-sigmoid: _Unary = _unary("sigmoid", "1 / (1 + exp(-x)).")
-log: _Unary = _unary("log", "The natural logarithm.")
-log2: _Unary = _unary("log2", "The logarithm to base 2.")
-log10: _Unary = _unary("log10", "The logarithm to base 10.")
-log1p: _Unary = _unary("log1p", "The natural logarithm of 1 + x.")
-tan: _Unary = _unary("tan", "The tangent.")
-cos: _Unary = _unary("cos", "The cosine.")
-cosh: _Unary = _unary("cosh", "The hyperbolic cosine.")
-sin: _Unary = _unary("sin", "The sine.")
-sinh: _Unary = _unary("sinh", "The hyperbolic sine.")
-asin: _Unary = _unary("asin", "The inverse of the sine.")
-acos: _Unary = _unary("acos", "The inverse of the cosine.")
-atan: _Unary = _unary("atan", "The inverse of the tangent.")
-asinh: _Unary = _unary("asinh", "The inverse of the hyperbolic sine.")
-acosh: _Unary = _unary("acosh", "The inverse of the hyperbolic cosine.")
-atanh: _Unary = _unary("atanh", "The inverse of the hyperbolic tangent.")
-sqrt: _Unary = _unary("sqrt", "The square root.")
-rsqrt: _Unary = _unary("rsqrt", "One over the square root.")
-floor: _Unary = _unary("floor", "Rounded down.")
-ceil: _Unary = _unary("ceil", "Rounded up.")
-trunc: _Unary = _unary("trunc", "Rounded towards zero.")
-round: _Unary = _unary("round", "Rounded to the nearest integer, halves away from zero.")
-nearbyint: _Unary = _unary("nearbyint", "Rounded to the nearest integer, halves to even.")
-isnan: _Unary = _unary("isnan", "True for NaN.", "bool")
-isfinite: _Unary = _unary("isfinite", "True for what is neither infinite nor NaN.", "bool")
-isinf: _Unary = _unary("isinf", "True for an infinity.", "bool")

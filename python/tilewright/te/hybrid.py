@@ -28,8 +28,10 @@ __all__ = ["HybridOp", "script"]
 
 
 class HybridOp(ExternOp):
-    """Tensors that a hybrid script computes. Its axes are the loops of the script, which the script itself binds and
-    marks."""
+    """Tensors that a hybrid script computes: `te.hybrid.script` makes one.
+
+    Its axes are the loops of the script, which the script itself binds and marks.
+    """
 
     __slots__ = ()
 

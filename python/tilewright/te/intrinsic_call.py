@@ -24,8 +24,8 @@ __all__ = ["TensorComputeOp", "TensorIntrinCall"]
 class TensorComputeOp(ComputeOp):
     """A compute whose last axes an intrinsic describes: those after the first `schedulable_ndim`.
 
-    What it computes is what the intrinsic describes; ``s[C].tensorize(C.op.axis[n], C.op.intrin)`` has the intrinsic do
-    it.
+    A call of a `te.decl_tensor_intrin` makes one. It computes what the intrinsic describes.
+    ``s[C].tensorize(C.op.axis[n], C.op.intrin)`` has the intrinsic do it.
     """
 
     __slots__ = ("intrin", "schedulable_ndim")

@@ -176,6 +176,11 @@ def sum(
     does with the axes. A reduction over no elements, of a symbolic extent that is 0, is 0 all the same.
 
     ``te.sum(a, b)`` on two expressions is ``a + b``.
+
+    >>> from tilewright import te
+    >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
+    >>> te.compute((), lambda: te.sum(A[k], axis=k), name="total").shape
+    ()
     """
     return _reduce("sum", "add", expr, axis, where, init, args)
 
@@ -183,21 +188,43 @@ def sum(
 def prod(
     expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
 ) -> Expr:
-    """The product along `axis`; see `sum`."""
+    """The product along `axis`; see `sum`.
+
+    >>> from tilewright import te
+    >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
+    >>> te.compute((), lambda: te.prod(A[k], axis=k), name="product").dtype
+    'float32'
+    """
     return _reduce("prod", "mul", expr, axis, where, init, args)
 
 
 def max(
     expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
 ) -> Expr:
-    """The largest element along `axis`, NaN if there is one; ``te.max(a, b)`` is the larger of two. See `sum`."""
+    """The largest element along `axis`, NaN if there is one; ``te.max(a, b)`` is the larger of two. See `sum`.
+
+    >>> from tilewright import te
+    >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
+    >>> te.compute((), lambda: te.max(A[k], axis=k), name="largest").dtype
+    'float32'
+    >>> te.max(te.var("x", "float32"), 0)
+    max(x, 0.0)
+    """
     return _reduce("max", "max", expr, axis, where, init, args)
 
 
 def min(
     expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
 ) -> Expr:
-    """The least element along `axis`, NaN if there is one; ``te.min(a, b)`` is the lesser of two. See `sum`."""
+    """The least element along `axis`, NaN if there is one; ``te.min(a, b)`` is the lesser of two. See `sum`.
+
+    >>> from tilewright import te
+    >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
+    >>> te.compute((), lambda: te.min(A[k], axis=k), name="least").dtype
+    'float32'
+    >>> te.min(te.var("x", "float32"), 0)
+    min(x, 0.0)
+    """
     return _reduce("min", "min", expr, axis, where, init, args)
 
 

@@ -18,7 +18,17 @@ __all__ = ["ScanOp", "check_scans", "offset", "rows_for_steps", "rows_from", "ro
 
 
 class ScanOp(ComputeOp):
-    """A compute whose elements come in the order of its first axis, each from those before it."""
+    """A compute whose elements come in the order of its first axis, each from those before it.
+
+    >>> from tilewright import te
+    >>> X = te.placeholder((4, 8), name="X")
+    >>> state = te.placeholder((4, 8), name="state")
+    >>> first = te.compute((1, 8), lambda t, i: X[0, i])
+    >>> next = te.compute((4, 8), lambda t, i: state[t - 1, i] + X[t, i])
+    >>> sums = te.scan(first, next, state, inputs=[X])
+    >>> sums.op.scan_axis.dom.extent
+    4
+    """
 
     __slots__ = ("scans", "begin", "inner", "state", "updates", "written")
 

@@ -62,13 +62,20 @@ def _are_row_major(strides: Sequence[Stride], shape: Sequence[int | Expr]) -> bo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strided:
-    """A tensor among the arguments of `tw.build`, with the strides of the array that a call gives for it."""
+    """A tensor among the arguments of `tw.build`, with the strides of the array that a call gives for it.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> te.strided(A, (2,)).tensor is A
+    True
+    """
 
     tensor: Tensor
     strides: Strides | None
 
     @property
     def name(self) -> str:
+        """The name of the tensor."""
         return self.tensor.name
 
     def __repr__(self) -> str:

@@ -25,7 +25,14 @@ Extent = int | Expr
 
 
 class Operation:
-    """What defines tensors: an input of the program, a compute, or a copy that a schedule made."""
+    """What defines tensors: an input of the program, a compute, or a copy that a schedule made.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    >>> B.op, B.op.input_tensors
+    (ComputeOp(B), (Tensor(name=A, shape=(8,), dtype=float32),))
+    """
 
     __slots__ = ("_axis", "element_types", "_reduce_axis", "results", "attrs", "name", "shape", "source", "tag")
 
@@ -65,6 +72,7 @@ class Operation:
 
     @property
     def num_outputs(self) -> int:
+        """How many tensors it defines."""
         return len(self.results)
 
     @property
@@ -109,6 +117,11 @@ class PlaceholderOp(Operation):
 
     `given` says whether a call passes it; None means that every call does. `align` divides the address of its memory,
     in bytes. `strides` are None for a row-major tensor. `scan` is the scan whose state it is, or None for an input.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> A.op
+    PlaceholderOp(A)
     """
 
     __slots__ = ("align", "given", "scan", "strides")
@@ -134,7 +147,14 @@ class PlaceholderOp(Operation):
 
 
 class ComputeOp(Operation):
-    """A compute: its axes and the value of one element."""
+    """A compute: its axes and the value of one element.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    >>> B.op.axis, B.op.reduce_axis
+    ((i,), ())
+    """
 
     __slots__ = ("_inputs", "body")
 
@@ -190,7 +210,15 @@ class _Elementless:
 
 
 class Tensor(_Elementless):
-    """A tensor: ``A[i, k]`` reads one element, and ``A.op`` is what defines it."""
+    """A tensor. ``A[i, k]`` reads one element, and ``A.op`` is the operation that defines it.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8, 4), "float16", name="A")
+    >>> A.shape, A.dtype, A.ndim
+    ((8, 4), 'float16', 2)
+    >>> A[te.var("i"), 0]
+    A[i, 0]
+    """
 
     __slots__ = ("op", "value_index")
 
@@ -202,14 +230,17 @@ class Tensor(_Elementless):
 
     @property
     def name(self) -> str:
+        """The name that messages and IR say."""
         return self.op.name if self.op.num_outputs == 1 else f"{self.op.name}.v{self.value_index}"
 
     @property
     def shape(self) -> tuple[Extent, ...]:
+        """The extents, of numbers and of symbolic extents."""
         return self.op.shape_of(self.value_index)
 
     @property
     def ndim(self) -> int:
+        """How many dimensions it has."""
         return len(self.shape)
 
     @property
@@ -219,6 +250,7 @@ class Tensor(_Elementless):
 
     @property
     def dtype(self) -> str:
+        """The type of an element, by its name."""
         return self.op.element_types[self.value_index].name
 
     def same_as(self, other: object) -> bool:
@@ -247,7 +279,15 @@ class Tensor(_Elementless):
 
 
 class TensorSlice(_Elementless):
-    """A tensor with some of its indices given: ``A[i][k]`` is ``A[i, k]``."""
+    """A tensor with some of its indices given: ``A[i][k]`` is ``A[i, k]``.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8, 4), name="A")
+    >>> A[1].dtype
+    'float32'
+    >>> A[1][2]
+    A[1, 2]
+    """
 
     __slots__ = ("indices", "tensor")
 
@@ -259,14 +299,17 @@ class TensorSlice(_Elementless):
 
     @property
     def name(self) -> str:
+        """The name of the tensor."""
         return self.tensor.name
 
     @property
     def dtype(self) -> str:
+        """The type of an element, by its name."""
         return self.tensor.dtype
 
     @property
     def ndim(self) -> int:
+        """How many indices are still to be given."""
         return self.tensor.ndim
 
     def __getitem__(self, indices: object) -> Any:

@@ -129,7 +129,13 @@ def size_var(
     name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None,
     default: int | None = None
 ) -> Var:  # fmt: skip
-    """A symbolic extent, or a number that a call gives, which is at least 0."""
+    """A symbolic extent, or a number that a call gives, which is at least 0.
+
+    >>> from tilewright import te
+    >>> n = te.size_var("n")
+    >>> te.placeholder((n, 4), name="A").shape
+    (n, 4)
+    """
     made = var(name, dtype, divisible_by=divisible_by, min=min, max=max, default=default)
     made.is_size = True
     return made
@@ -169,13 +175,23 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
 
 
 def min_value(dtype: object) -> Const:
-    """The least value of a type, minus infinity for floats."""
+    """The least value of a type, minus infinity for floats.
+
+    >>> from tilewright import te
+    >>> te.min_value("int8")
+    -128
+    """
     source = user_source()
     return bound(dtype_of(dtype, source), False, source)
 
 
 def max_value(dtype: object) -> Const:
-    """The largest value of a type, infinity for floats."""
+    """The largest value of a type, infinity for floats.
+
+    >>> from tilewright import te
+    >>> te.max_value("int8")
+    127
+    """
     source = user_source()
     return bound(dtype_of(dtype, source), True, source)
 

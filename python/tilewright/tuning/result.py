@@ -23,7 +23,7 @@ __all__ = ["Result"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The best schedule that was found, and every trial.
+    """What `tw.tune` found: the best schedule, and every trial.
 
     Parameters
     ----------

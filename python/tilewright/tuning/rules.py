@@ -91,6 +91,7 @@ class RuleSpace:
                             yield self._with_rule(choices, name, rule)
 
     def first(self) -> Choices:
+        """What the rules chose."""
         return self._first
 
     def draft(self, count: int, rng: random.Random) -> list[Choices]:
@@ -115,6 +116,7 @@ class RuleSpace:
         return {name: values for name, values in self._alternatives(choices).items() if not name.endswith(f".{_RULE}")}
 
     def neighbours(self, choices: Choices, rng: random.Random) -> list[Choices]:
+        """The points with another value for one setting, or another rule for one kernel, in random order."""
         points: list[Choices] = [
             {**choices, name: value}
             for name, values in self._settings(choices).items()
@@ -126,6 +128,7 @@ class RuleSpace:
         return points
 
     def make(self, choices: Choices) -> tuple[Any, Sequence[Any]]:
+        """The schedule that the rules make with these choices, and the program's arguments."""
         return self._schedule(settings_of(choices)), self._args
 
 

@@ -107,9 +107,11 @@ class Knobs:
         return self._where is None or bool(self._where(**choices))
 
     def first(self) -> Choices:
+        """The first value of each knob."""
         return {name: each[0] for name, each in self.values.items()}
 
     def draft(self, count: int, rng: random.Random) -> list[Choices]:
+        """Up to `count` points that fit together: by `estimate`, else in random order."""
         found: dict[str, Choices] = {}
         for choices in self._points(count, rng):
             if self._fits(choices):
@@ -131,6 +133,7 @@ class Knobs:
             yield {name: rng.choice(each) for name, each in self.values.items()}
 
     def neighbours(self, choices: Choices, rng: random.Random) -> list[Choices]:
+        """The points with another value for one knob, in random order."""
         points = [
             {**choices, name: value} for name, each in self.values.items() for value in each if value != choices[name]
         ]
@@ -138,6 +141,7 @@ class Knobs:
         return [one for one in points if self._fits(one)]
 
     def make(self, choices: Choices) -> tuple[Any, Sequence[Any]]:
+        """What the function makes of the values."""
         made = self._make(**choices)
         if not isinstance(made, tuple) or len(made) != 2:
             raise TypeError(f"expected a pair (schedule, args) of {self._make.__name__}, got {type(made).__name__}")

@@ -59,6 +59,18 @@ class Schedule(ProgramPrimitives):
     """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one.
 
     `operation` is the op of the IR that has the primitives so far, `graph` what the stages read of each other.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    >>> s = te.create_schedule(B.op)
+    >>> s[B].split(B.op.axis[0], factor=4)
+    (i.outer, i.inner)
+    >>> print(s)
+    for i.outer in range(2):  # B
+      for i.inner in range(4):
+        t0 = i.outer*4 + i.inner
+        B[t0] = A[t0] * 2.0
     """
 
     __slots__ = (

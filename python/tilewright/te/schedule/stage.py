@@ -22,6 +22,17 @@ class Stage(
     TilePrimitives,
     Inspection,
 ):
-    """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes."""
+    """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A")
+    >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    >>> s = te.create_schedule(B.op)
+    >>> stage = s[B]
+    >>> stage.op
+    ComputeOp(B)
+    >>> block, thread = stage.split(stage.op.axis[0], factor=4)
+    >>> stage.bind(thread, te.thread_axis("threadIdx.x"))
+    """
 
     __slots__ = ()
