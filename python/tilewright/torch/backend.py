@@ -19,8 +19,9 @@ __all__ = ["compile_fx"]
 def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """The backend that `torch.compile(model, backend="tilewright")` names.
 
-    Functions for tensors in the processor's memory are compiled. Parameters and buffers are inputs, so that a call sees
-    them as they are. What cannot be compiled is refused, all of it in one error: nothing is left to PyTorch in silence.
+    Functions are compiled for where their tensors are: the processor, or one GPU. Parameters and buffers are inputs, so
+    that a call sees them as they are. What cannot be compiled is refused, all of it in one error: nothing is left to
+    PyTorch in silence.
 
     Random numbers are not PyTorch's: each call takes a seed of PyTorch's generator, which `torch.manual_seed` sets.
 
@@ -47,23 +48,21 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
 def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
     from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage]
 
-    devices = {str(one.device) for one in example_inputs if isinstance(one, torch.Tensor)}
-    if devices - {"cpu"}:
-        raise CompileError(
-            f"backend tilewright: expected tensors on cpu, got {', '.join(sorted(devices))}", stage="graph"
-        )  # fmt: skip
+    device = _device(example_inputs)
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
     seeded = is_random(module)
     graph = import_fx(module, "forward", {}, seeded=seeded)
-    compiled = compile_graph(graph, "cpu") if any(isinstance(one, torch.Tensor) for one in returned) else None
+    has_results = any(isinstance(one, torch.Tensor) for one in returned)
+    compiled = compile_graph(graph, device.type) if has_results else None
 
     def call(*given: Any) -> list[Any]:
         results: Any = ()
         if compiled is not None:
-            tensors = [_real(one.detach()) for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)]
-            made = compiled(*tensors, *([torch.randint(2**62, ())] if seeded else []))
+            tensors = [_given(one, device) for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)]
+            seeds = [torch.randint(2**62, ()).to(device)] if seeded else []
+            made = compiled(*tensors, *seeds)
             results = iter(made if isinstance(made, tuple) else (made,))
         sizes = _sizes(inputs, given) if any(isinstance(one, torch.SymInt) for one in returned) else {}
         return [
@@ -75,13 +74,26 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
     return make_boxed_func(call)
 
 
-def _real(x: torch.Tensor) -> torch.Tensor:
-    """A tensor as the graph has it: a complex one has its parts as a last dimension."""
-    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
+def _device(example_inputs: Sequence[Any]) -> torch.device:
+    """Where a function runs: on the GPU that has its tensors, or on the processor. A number may be on the latter."""
+    tensors = [one for one in example_inputs if isinstance(one, torch.Tensor)]
+    devices = {one.device for one in tensors if one.dim()} or {one.device for one in tensors} or {torch.device("cpu")}
+    device, *others = sorted(devices, key=str)
+    if others or device.type not in ("cpu", "cuda"):
+        got = ", ".join(map(str, (device, *others)))
+        raise CompileError(f"backend tilewright: expected tensors on one device, cpu or cuda, got {got}", stage="graph")
+    return device
+
+
+def _given(x: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """A tensor as the graph has it: row-major, where it runs; the last dimension of a complex one are its parts."""
+    x = x.detach().to(device)
+    x = torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
+    return x.contiguous() if device.type == "cuda" else x
 
 
 def _as(made: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    return torch.view_as_complex(made) if value.is_complex() else made
+    return (torch.view_as_complex(made) if value.is_complex() else made).to(value.device)
 
 
 def _sizes(inputs: Sequence[Any], given: Sequence[Any]) -> dict[Any, int]:

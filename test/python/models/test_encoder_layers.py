@@ -13,7 +13,7 @@ from torch import nn
 )
 def test_an_encoder(norm_first: bool, activation: str, batch_first: bool, padded: bool) -> None:
     torch.manual_seed(0)
-    torch._dynamo.reset()
+    torch.compiler.reset()
     layer = nn.TransformerEncoderLayer(32, 4, 64, norm_first=norm_first, activation=activation, batch_first=batch_first)
     model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
     x = torch.randn(2, 11, 32)
@@ -27,7 +27,7 @@ def test_an_encoder(norm_first: bool, activation: str, batch_first: bool, padded
 
 def test_a_layer_with_a_causal_mask() -> None:
     torch.manual_seed(0)
-    torch._dynamo.reset()
+    torch.compiler.reset()
     layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True).eval()
     x, mask = torch.randn(2, 11, 32), nn.Transformer.generate_square_subsequent_mask(11)
     with torch.no_grad():
@@ -39,7 +39,7 @@ def test_a_layer_with_a_causal_mask() -> None:
 @pytest.mark.parametrize("weights", [None, "mean", "all"])
 def test_attention_with_its_weights(weights: str | None) -> None:
     torch.manual_seed(0)
-    torch._dynamo.reset()
+    torch.compiler.reset()
     model, x = nn.MultiheadAttention(32, 4, batch_first=True).eval(), torch.randn(2, 7, 32)
     given = {"need_weights": weights is not None, "average_attn_weights": weights == "mean"}
     with torch.no_grad():

@@ -75,7 +75,7 @@ def parts(x: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("name", MODELS)
 def test_complex_numbers(name: str, through: str) -> None:
     torch.manual_seed(0)
-    torch._dynamo.reset()
+    torch.compiler.reset()
     model, inputs = MODELS[name]()
     with torch.no_grad():
         wanted = model(*inputs)
