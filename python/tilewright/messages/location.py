@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import NamedTuple
 
+import numpy as np
+
 from .printable import printable
 
 __all__ = ["Source", "at_source", "user_source"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMMANDS = os.path.join(_PACKAGE, "cli", "")
-# Between a `with` statement and what it enters.
+# Between a `with` statement and what it enters, and between `np.sum(x)` and the operators that NumPy calls.
 _CONTEXTS = contextlib.__file__
+_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
 
 
 class Source(NamedTuple):
@@ -54,4 +57,4 @@ def user_source() -> Source:
 
 
 def _is_own(file: str) -> bool:
-    return file.startswith(_PACKAGE) and not file.startswith(_COMMANDS) or file == _CONTEXTS
+    return file.startswith(_PACKAGE) and not file.startswith(_COMMANDS) or file == _CONTEXTS or file.startswith(_NUMPY)

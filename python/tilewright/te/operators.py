@@ -127,6 +127,20 @@ class Operators:
     def __rrshift__(self, other: ExprLike) -> Expr:
         return _binary("shr", other, self)
 
+    def __abs__(self) -> Expr:
+        from .functions import abs
+
+        return abs(self)  # type: ignore[arg-type]
+
+    def __round__(self, _: int | None = None) -> Expr:
+        raise TypeError(f"{user_source()}: expected te.nearbyint or te.round of an expression, got Python's round")
+
+    def __float__(self) -> float:
+        raise TypeError(
+            f"{user_source()}: expected a function of te or .astype on an expression, got float() or a function of "
+            "math, which need its value now"
+        )
+
     def __lt__(self, other: ExprLike) -> Expr:
         return _binary("lt", self, other)
 

@@ -1,5 +1,7 @@
 """Every error of an expression, in full, with the user's file and line."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -177,6 +179,13 @@ def test_line_inside_a_long_lambda():
     "text, function",
     [
         ("expected te.exp of an expression, got np.exp, which takes arrays", lambda: np.exp(H[i])),
+        ("expected te.nearbyint or te.round of an expression, got Python's round", lambda: round(H[i])),
+        (
+            "expected a function of te or .astype on an expression, got float() or a function of math, which need its value "
+            "now",
+            lambda: math.exp(H[i]),
+        ),
+        ("np.add: expected an expression and a number, got an array", lambda: np.sum(H[i])),
         ("expected te.atan2 of an expression, got np.arctan2, which takes arrays", lambda: np.arctan2(H[i], H[i])),
         ("expected te.max of an expression, got np.maximum, which takes arrays", lambda: np.maximum(H[i], 0)),
         ("expected a function of te on an expression, got np.cbrt, which takes arrays", lambda: np.cbrt(H[i])),
