@@ -182,8 +182,8 @@ SmallVector<Value> Converter::createInits(ArrayRef<Value> outputs) {
       continue;
     auto tensorType = cast<RankedTensorType>(type);
     init = tensor::EmptyOp::create(rewriter, loc, sizes, tensorType.getElementType());
-    // The steps of a scan read its states by these values. CSE would make one of two empty tensors.
-    if (compute.getScan() && compute.getNumResults() > 1) {
+    // The steps of a scan read its states by these values. CSE would make one of two empty tensors, also of two scans.
+    if (compute.getScan()) {
       auto empty = init.getDefiningOp<tensor::EmptyOp>();
       init = bufferization::AllocTensorOp::create(rewriter, loc, tensorType, empty.getDynamicSizes());
       rewriter.eraseOp(empty);

@@ -148,6 +148,25 @@ def test_states_of_one_shape_that_are_no_outputs(target: str, rows: int | te.Var
     np.testing.assert_array_equal(out, ex + 100.0 * ey)
 
 
+def test_scans_of_one_shape_in_turn() -> None:
+    """The second reads what the first made, and sums its rows in each step; neither is an output."""
+    m, n = 6, 4
+    A = te.placeholder((m, n), "int32", name="A")
+    made: te.Tensor = A
+    for name in ("first", "second"):
+        state = te.placeholder((m, n), "int32", name=f"{name}.state")
+        init = te.compute((1, n), lambda t, i, made=made: made[0, i], name=f"{name}.init")
+        update = te.compute(
+            (m, n), lambda t, i, made=made, state=state: state[t - 1, i] + made[t, i], name=f"{name}.update"
+        )
+        made = te.scan(init, update, state, name=name)
+    k = te.reduce_axis((0, n), "k")
+    last = te.compute((m,), lambda i: te.sum(made[i, k], axis=k), name="last")
+    a, out = RNG.integers(-9, 9, (m, n)).astype("int32"), np.zeros(m, "int32")
+    tw.build(te.create_schedule(last.op), [A, last], "cpu")(a, out)
+    np.testing.assert_array_equal(out, a.cumsum(0).cumsum(0).sum(1))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "int32", "uint8", "bool"])
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_element_types(dtype: str, target: str) -> None:
