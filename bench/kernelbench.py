@@ -1,6 +1,6 @@
 """KernelBench's problems of levels 1 and 2, scheduled by rules, beside torch and torch.compile.
 
-`python bench/kernelbench.py [--budget 200] [--seed 1] [--levels 1,2] [--out FILE.json]`
+`python bench/kernelbench.py [--budget 200] [--seed 1] [--levels 1,2] [--only conv] [--out FILE.json]`
 
 The problems are those of test/python/kernelbench, with the extents of `kernelbench_shapes.py`, in float32. First a
 process a core compiles: our kernels, and torch.compile's into Inductor's cache on disk. Then each problem is checked
@@ -197,8 +197,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--levels", default="1,2")
     parser.add_argument("--count", type=int, default=200, help="problems at most")
+    parser.add_argument("--only", default="", help="problems whose names have this in them, of any case: 'conv'")
     given = parser.parse_args()
-    cases = cases_of(given.seed, [int(level) for level in given.levels.split(",")])[: given.count]
+    cases = cases_of(given.seed, [int(level) for level in given.levels.split(",")])
+    cases = [case for case in cases if given.only.lower() in case.problem[0].lower()][: given.count]
     run_cases(cases, given, prepare, serve, (given.target, given.repeat), share=0.45, environment=caches_of_inductor)
 
 

@@ -93,4 +93,14 @@ Value IndexSpace::materialize(OpBuilder &builder, Location loc, AffineExpr expr)
                                          affine::makeComposedFoldedAffineApply(builder, loc, map, operands));
 }
 
+AffineExpr getRowMajorPlace(ArrayRef<AffineExpr> indices, ArrayRef<int64_t> shape) {
+  AffineExpr place;
+  for (auto [index, extent] : llvm::zip_equal(indices, shape)) {
+    if (!index || (place && ShapedType::isDynamic(extent)))
+      return AffineExpr();
+    place = place ? place * extent + index : index;
+  }
+  return place;
+}
+
 } // namespace tilewright::index

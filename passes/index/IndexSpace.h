@@ -54,6 +54,9 @@ private:
   llvm::SmallVector<Atom> atoms;
 };
 
+/// The number of an element in row-major order, by its indices. Null where an extent but the first is not constant.
+mlir::AffineExpr getRowMajorPlace(llvm::ArrayRef<mlir::AffineExpr> indices, llvm::ArrayRef<int64_t> shape);
+
 } // namespace tilewright::index
 
 #endif

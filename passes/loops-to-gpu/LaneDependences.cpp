@@ -52,7 +52,12 @@ bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, 
     if (distance && distance.getValue() != 0)
       return false;
   }
-  return true;
+  // Quotients and remainders of one number may differ by no constant, and yet the elements lie a constant apart.
+  ArrayRef<int64_t> shape = cast<MemRefType>(a.buffer.getType()).getShape();
+  AffineExpr x = index::getRowMajorPlace(a.places[laneOfA], shape);
+  AffineExpr y = index::getRowMajorPlace(b.places[laneOfB], shape);
+  auto distance = x && y ? dyn_cast<AffineConstantExpr>(space.simplify(x - y)) : AffineConstantExpr();
+  return !distance || distance.getValue() == 0;
 }
 } // namespace
 

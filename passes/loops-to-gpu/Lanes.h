@@ -15,6 +15,13 @@ bool isSameInAllLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lane
 /// iteration loads or stores an element that an earlier iteration stores or loads behind that.
 bool areLanesIndependent(mlir::scf::ForOp loop, int64_t lanes);
 
+/// Whether an access moves by one element along the last dimension with each step of a loop's variable.
+bool isAlongRow(mlir::ValueRange indices, mlir::Value variable);
+
+/// How many lanes of a loop an access may take at once: all that lie together, as far as the address is aligned.
+int64_t getVectorWidth(mlir::Value memref, mlir::ValueRange indices, mlir::scf::ForOp loop, int64_t lanes,
+                       bool onProcessor);
+
 /// The most lanes of a processor's vector; LLVM cuts it into registers. Longer loops run over several such vectors.
 inline constexpr int64_t kMaxProcessorLanes = 64;
 

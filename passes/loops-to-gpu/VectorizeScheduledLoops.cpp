@@ -10,6 +10,7 @@
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "passes/index/Extents.h"
+#include "passes/index/IndexSpace.h"
 #include "passes/index/Stride.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -26,8 +27,6 @@ namespace tilewright {
 #define GEN_PASS_DEF_VECTORIZESCHEDULEDLOOPS
 #include "passes/loops-to-gpu/Passes.h.inc"
 
-/// The widest access of a GPU's thread, in bytes.
-static constexpr int64_t kMaxBytes = 16;
 namespace {
 /// One loop on its way to vectors.
 class LoopVectorizer {
@@ -123,33 +122,23 @@ private:
     return extract(index, i, loc);
   }
 
-  /// How many lanes an access may take at once: all that lie together, as far as the address is aligned.
   int64_t getWidth(Value memref, ValueRange indices) {
+    return getVectorWidth(memref, indices, loop, lanes, onProcessor);
+  }
+
+  /// The buffer and the indices of a vector from lane `i` on. Lanes of several rows are elements of one that has all.
+  std::pair<Value, SmallVector<Value>> getVectorPlace(Value memref, ValueRange indices, int64_t i, Location loc) {
+    SmallVector<Value> places = indicesOfLane(indices, i, loc);
+    if (isAlongRow(indices, loop.getInductionVar()))
+      return {memref, places};
     auto type = cast<MemRefType>(memref.getType());
-    if (indices.empty() || !hasUnitRows(type) || !type.getElementType().isIntOrFloat() ||
-        type.getElementType().isInteger(1))
-      return 1;
-    for (Value index : indices.drop_back())
-      if (index::getStride(index, loop.getInductionVar()) != 0)
-        return 1;
-    if (index::getStride(indices.back(), loop.getInductionVar()) != 1)
-      return 1;
-    // A processor's vectors may begin at any element.
-    if (onProcessor)
-      return lanes;
-    int64_t bytes = std::min<int64_t>(kMaxBytes, getBufferAlignment(memref));
-    int64_t width = std::min<int64_t>(lanes, bytes / getElementBytes(type.getElementType()));
-    // Rows must be multiples of the width for an index to say anything of an address.
-    width = std::min(width, index::getDivisor(indices.back(), loop.getInductionVar()));
-    bool isRowMajor = type.getLayout().isIdentity();
-    for (int64_t dimension = 0; dimension + 1 < type.getRank() && width > 1; ++dimension) {
-      int64_t row =
-          isRowMajor ? index::getKnownDivisor(memref, type.getRank() - 1) : getStrideDivisor(memref, dimension);
-      width = std::min(width, row ? row & -row : width);
-    }
-    while (width > 1 && lanes % width)
-      width /= 2;
-    return std::max<int64_t>(width, 1);
+    SmallVector<AffineExpr> dims;
+    for (size_t d = 0; d < places.size(); ++d)
+      dims.push_back(builder.getAffineDimExpr(d));
+    AffineMap map = AffineMap::get(dims.size(), 0, index::getRowMajorPlace(dims, type.getShape()));
+    ReassociationIndices all = llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()));
+    Value flat = memref::CollapseShapeOp::create(builder, loc, memref, ArrayRef<ReassociationIndices>(all));
+    return {flat, {affine::AffineApplyOp::create(builder, loc, map, places).getResult()}};
   }
 
   /// What is asked of the address of an access of `width` elements. A thread's own buffers are aligned as needed.
@@ -187,9 +176,8 @@ private:
     llvm::MaybeAlign align = getAlignment(load.getMemRef(), width);
     Value whole;
     for (int64_t i = 0; i < lanes; i += width) {
-      Value part =
-          vector::LoadOp::create(builder, loc, partType, load.getMemRef(), indicesOfLane(load.getIndices(), i, loc),
-                                 /*nontemporal=*/false, align);
+      auto [buffer, indices] = getVectorPlace(load.getMemRef(), load.getIndices(), i, loc);
+      Value part = vector::LoadOp::create(builder, loc, partType, buffer, indices, /*nontemporal=*/false, align);
       if (width == lanes)
         whole = part;
       else {
@@ -220,8 +208,8 @@ private:
                        : vector::ExtractStridedSliceOp::create(builder, loc, whole, ArrayRef<int64_t>{i},
                                                                ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1})
                              .getResult();
-      vector::StoreOp::create(builder, loc, part, store.getMemRef(), indicesOfLane(store.getIndices(), i, loc),
-                              /*nontemporal=*/false, align)
+      auto [buffer, indices] = getVectorPlace(store.getMemRef(), store.getIndices(), i, loc);
+      vector::StoreOp::create(builder, loc, part, buffer, indices, /*nontemporal=*/false, align)
           ->setDiscardableAttrs(store->getDiscardableAttrDictionary());
     }
   }

@@ -68,6 +68,25 @@ class Contraction:
             return False
         return all(_is_read(arg) for arg in body.args)
 
+    @property
+    def is_of_matrices(self) -> bool:
+        """Whether it is a matmul like that of `matmul_mma`.
+
+        The last two axes of the result are then a row axis of the first factor and a column axis of the second. The
+        last two axes of each factor are one of these and the only reduction axis.
+        """
+        spatial, op = self.stage.spatial, self.stage.op
+        if not self.is_plain or not self.is_product or len(self.k) != 1 or len(spatial) < 2:
+            return False
+        row, column = spatial[-2:]
+        if not any(axis is row for axis in self.m) or not any(axis is column for axis in self.n):
+            return False
+        for access, own in ((self.a, row), (self.b, column)):
+            if {id(axis) for axis in access.axes[-2:]} != {id(own), id(self.k[0])}:
+                return False
+        assert isinstance(op, ComputeOp) and op.reduction is not None
+        return _first_read(op.reduction.exprs[0].operands()[0]) is self.a.tensor
+
     def swapped(self) -> Contraction:
         """The same with the second tensor as the first."""
         return Contraction(self.stage, self.b, self.a, self.n, self.m, self.batch)
@@ -77,7 +96,7 @@ def _is_read(expr: Expr) -> bool:
     return isinstance(expr, Read) or isinstance(expr, Cast) and isinstance(expr.value, Read)
 
 
-def first_read(expr: Expr) -> Tensor | None:
+def _first_read(expr: Expr) -> Tensor | None:
     """The tensor of a read that may be cast."""
     value = expr.value if isinstance(expr, Cast) else expr
     return value.tensor if isinstance(value, Read) else None

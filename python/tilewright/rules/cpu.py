@@ -194,7 +194,7 @@ class ParallelTiles:
         for operand in group.operands:
             parallel_rows(s[operand.op.output(0)], 1)
         axes = list(stage.op.axis)
-        places = {id(axis): group.anchor_axes[i] for i, axis in enumerate(anchor.spatial)}
+        places = {id(axis): group.anchor_axes[i][0] for i, axis in enumerate(anchor.spatial)}
         row, column = (axes[max(places[id(axis)] for axis in some)] for some in (found.m, found.n))
         others = [axis for axis in axes if axis is not row and axis is not column]
         io, ii = stage.split(row, factor=self._tile(row, decision["rows"]))

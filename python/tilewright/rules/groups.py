@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from math import prod
 
-from ..te.expr import IterVar
-from ..te.tensor import Extent, Operation
+from ..te.tensor import Operation
 from .facts import Access, Kind, Program, StageFacts, extent_of, is_static
+from .labels import Labels
 
 __all__ = ["Group", "Rows", "groups_of"]
 
@@ -54,8 +54,8 @@ class Group:
     rows: Rows | None = None
     anchor: StageFacts | None = None
     """The contraction, which may be the root itself."""
-    anchor_axes: tuple[int, ...] = ()
-    """Which axis of the root each axis of the contraction is."""
+    anchor_axes: tuple[tuple[int, ...], ...] = ()
+    """Which axis of the root each axis of the contraction is; several that count its elements in row-major order."""
     operands: list[StageFacts] = field(default_factory=list)
     """Maps that the contraction alone reads: its operands, computed where they are staged."""
 
@@ -82,9 +82,15 @@ class Group:
         return [access for access in some if access.tensor.op not in own]
 
 
-def groups_of(program: Program, parallel: int, is_contraction: Iterable[Operation] = ()) -> list[Group]:
+def groups_of(
+    program: Program,
+    parallel: int,
+    is_contraction: Iterable[Operation] = (),
+    is_of_matrices: Collection[Operation] = (),
+) -> list[Group]:
     """The kernels of a program in the order of their execution. `parallel` is how many threads keep the device busy:
-    with fewer rows, long reductions are kernels of their own."""
+    with fewer rows, long reductions are kernels of their own. Rows and columns of those `is_of_matrices` may each be
+    several axes of the kernel's root."""
     taken: dict[Operation, Group] = {}
     anchors = set(is_contraction)
     _count_evaluations(program, anchors)
@@ -98,9 +104,9 @@ def groups_of(program: Program, parallel: int, is_contraction: Iterable[Operatio
         if stage.kind in (Kind.SCAN, Kind.EXTERN):
             continue
         if stage.op in anchors:
-            group.anchor, group.anchor_axes = stage, tuple(range(len(stage.spatial)))
+            group.anchor, group.anchor_axes = stage, tuple((place,) for place in range(len(stage.spatial)))
         else:
-            _join_anchor(program, group, taken, anchors)
+            _join_anchor(program, group, taken, anchors, is_of_matrices)
         if group.anchor is None:
             _join_rows(program, group, taken, anchors, parallel)
         else:
@@ -133,12 +139,18 @@ def can_inline(stage: StageFacts) -> bool:
     )
 
 
-def _join_anchor(program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation]) -> None:
+def _join_anchor(
+    program: Program,
+    group: Group,
+    taken: dict[Operation, Group],
+    anchors: set[Operation],
+    is_of_matrices: Collection[Operation],
+) -> None:
     """A contraction that the root reads element by element, and the maps between the two."""
     root = group.root
     if root.kind != Kind.MAP or root.op.num_outputs > 1 or not is_static(root.spatial[1:]):
         return
-    found, between = _Labels(root), list[StageFacts]()
+    found, between = Labels(root), list[StageFacts]()
     for stage in program.backwards():
         if stage.op in taken or stage.is_output or not stage.readers:
             continue
@@ -147,7 +159,11 @@ def _join_anchor(program: Program, group: Group, taken: dict[Operation, Group], 
         if stage.op in anchors:
             labels = found.labels_by_readers(stage)
             if labels is not None and len(labels) == len(root.spatial) and min(labels, default=0) >= 0:
-                group.anchor, group.anchor_axes = stage, labels
+                group.anchor, group.anchor_axes = stage, tuple((label,) for label in labels)
+                break
+            several = found.several_by_readers(stage) if stage.op in is_of_matrices else None
+            if several is not None:
+                group.anchor, group.anchor_axes = stage, several
                 break
         elif can_inline(stage):
             found.add(stage)
@@ -221,7 +237,7 @@ def _join_rows(
     root = group.root
     if root.op.num_outputs > 1 and root.kind == Kind.MAP:
         return
-    found = _Labels(root)
+    found = Labels(root)
     if not found.is_possible:
         return
     for stage in program.backwards():
@@ -272,94 +288,3 @@ def _lies_along(stage: StageFacts) -> bool:
     """Whether what a reduction reads lies together along what is reduced."""
     largest = max(stage.accesses, key=lambda access: prod(map(extent_of, access.tensor.shape)), default=None)
     return largest is None or largest.innermost is None or any(largest.innermost is axis for axis in stage.reduced)
-
-
-def _is_same(one: Extent, other: Extent) -> bool:
-    return one == other if isinstance(one, int) and isinstance(other, int) else one is other
-
-
-class _Labels:
-    """Which axes of stages are which of the root's, as it grows by stages that its members read.
-
-    Columns are numbered from the number of the root's axes on where the root has none of them.
-    """
-
-    def __init__(self, root: StageFacts) -> None:
-        self.root = root
-        self.members: list[StageFacts] = []
-        self.labels: dict[Operation, tuple[int, ...]] = {}
-        self.reduced: dict[Operation, tuple[int, ...]] = {}
-        self.columns: tuple[int, ...] | None = None
-        self.root_columns: tuple[int, ...] = ()
-        self.rows: tuple[int, ...] = ()
-        self._column_labels: tuple[int, ...] = ()
-        places = tuple(range(len(root.spatial)))
-        self.labels[root.op] = places
-        self.is_possible = root.kind in (Kind.MAP, Kind.REDUCTION) and not root.is_empty
-        if root.kind == Kind.REDUCTION and self.is_possible:
-            self.is_possible = self._take_columns(root, places)
-
-    def _take_columns(self, stage: StageFacts, labels: tuple[int, ...]) -> bool:
-        """The reduction axes of a stage whose own axes are so labelled, as columns."""
-        if not is_static(stage.reduced) or any(axis.dom is None or axis.dom.min for axis in stage.reduced):
-            return False
-        extents = tuple(extent_of(axis.dom.extent) for axis in stage.reduced if axis.dom)
-        root_axes = self.root.spatial
-        places = range(len(root_axes))
-        labels = tuple(label for label in labels if label >= 0)
-        if self.columns is None:
-            others = tuple(place for place in places if place not in labels)
-            if not others:
-                self.columns, self.rows = extents, tuple(places)
-                self._column_labels = tuple(range(len(root_axes), len(root_axes) + len(extents)))
-            else:
-                own = [root_axes[place] for place in others]
-                if not is_static(own) or tuple(extent_of(axis.dom.extent) for axis in own if axis.dom) != extents:
-                    return False
-                self.columns, self.rows, self.root_columns = extents, tuple(sorted(labels)), others
-                self._column_labels = others
-        if extents != self.columns or sorted(labels) != sorted(self.rows):
-            return False
-        self.reduced[stage.op] = self._column_labels
-        return True
-
-    def add(self, stage: StageFacts) -> None:
-        labels = self.labels_by_readers(stage)
-        if labels is None or stage.is_empty:
-            return
-        if stage.kind == Kind.REDUCTION:
-            if not self._take_columns(stage, labels):
-                return
-        elif stage.op.num_outputs > 1:
-            return
-        self.labels[stage.op] = labels
-        self.members.append(stage)
-
-    def labels_by_readers(self, stage: StageFacts) -> tuple[int, ...] | None:
-        """The labels of a stage's axes, where all that read it agree, each at axes alone, which are whole."""
-        found: tuple[int, ...] | None = None
-        for reader in stage.readers:
-            known = self._axis_labels(reader)
-            for access in reader.reads_of(stage.op):
-                labels: list[int] = []
-                for place, axis in enumerate(access.axes):
-                    label = known.get(id(axis)) if axis is not None else None
-                    own = stage.spatial[place].dom
-                    if label is None and own is not None and isinstance(own.extent, int) and own.extent == 1:
-                        # An axis of one element, as reductions that keep their axes have.
-                        labels.append(-1 - place)
-                        continue
-                    if label is None or axis is None or axis.dom is None or own is None or axis.dom.min:
-                        return None
-                    if not _is_same(axis.dom.extent, own.extent):
-                        return None
-                    labels.append(label)
-                if len(set(labels)) != len(labels) or (found is not None and tuple(labels) != found):
-                    return None
-                found = tuple(labels)
-        return found
-
-    def _axis_labels(self, stage: StageFacts) -> dict[int, int]:
-        axes: Sequence[IterVar] = (*stage.spatial, *stage.reduced)
-        labels = (*self.labels[stage.op], *self.reduced.get(stage.op, ()))
-        return {id(axis): label for axis, label in zip(axes, labels)}

@@ -22,6 +22,7 @@ from .cpu import CPU_RULES
 from .elementwise import Elementwise, Fallback, Transposed
 from .facts import Program
 from .groups import Group, groups_of
+from .matrices import as_matrices
 from .plan import Decision, Plan
 from .reductions import Reductions
 from .reductions_in_parts import SplitReduction
@@ -124,10 +125,15 @@ def auto_schedule(
     if found is not None and asked <= {NAME}:
         return _of_attention(found, s.outputs[0], where, settings or {})
     program = Program(s.outputs)
+    instead, products = as_matrices(program, s.outputs, gpu) if gpu else ({}, set())
+    if instead:
+        s = create_schedule([instead.get(op, op) for op in s.outputs])
+        s.instead = instead
+        program = Program(s.outputs)
     context = Context(where, gpu, program, gpu.sms * gpu.threads_per_sm if gpu else 1)
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
-    groups = groups_of(program, context.threads, anchors)
+    groups = groups_of(program, context.threads, anchors, products)
     wanted = {stage: values["rule"] for stage, values in (settings or {}).items() if "rule" in values}
     decided = [_decide(context, all_rules, group, wanted) for group in groups]
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))

@@ -15,7 +15,7 @@ from .facts import Access, extent_of
 from .groups import Group
 from .plan import Decision
 
-__all__ = ["TiledContraction", "attached", "extents_of"]
+__all__ = ["TiledContraction", "anchored", "attached", "extents_of"]
 
 # What a thread fetches of a step at most on its way by registers.
 _FETCHED = 32
@@ -39,6 +39,14 @@ def attached(s: Schedule, group: Group) -> tuple[Stage, Tensor]:
     sums = anchor.op.output(0)
     s[sums].set_scope("local")
     return s[root.op.output(0)], sums
+
+
+def anchored(stage: Stage, group: Group) -> list[IterVar]:
+    """The axes of the stage that stores a contraction's results, as the contraction has them."""
+    axes = list(stage.op.axis)
+    return [
+        axes[some[0]] if len(some) == 1 else stage.fuse(*(axes[place] for place in some)) for some in group.anchor_axes
+    ]
 
 
 class TiledContraction:
@@ -88,10 +96,10 @@ class TiledContraction:
         found = contraction_of(anchor) if anchor is not None else None
         assert found is not None and anchor is not None
         stage, sums = attached(s, group)
-        places = {id(axis): group.anchor_axes[i] for i, axis in enumerate(anchor.spatial)}
-        axes = list(stage.op.axis)
+        axes = {id(axis): own for axis, own in zip(anchor.spatial, anchored(stage, group))}
+        places = {id(axis): some for axis, some in zip(anchor.spatial, group.anchor_axes)}
         rows, columns, others = (
-            [axes[place] for place in sorted(places[id(axis)] for axis in some)]
+            [axes[id(axis)] for axis in sorted(some, key=lambda axis: places[id(axis)])]
             for some in (found.m, found.n, found.batch)
         )
         by, ty, ri, rows_of_block = self._split(stage, rows, decision["tile"][0], decision["thread_tile"])

@@ -13,13 +13,13 @@ from ..schedules.matmuls.mma import COPY, tile_by_mma
 from ..schedules.matmuls.problem import Problem
 from ..te import Tensor
 from ..te.schedule import Schedule
-from ..te.tensor import ComputeOp
 from .context import Context, choice
-from .contraction import Contraction, contraction_of, first_read
+from .contraction import Contraction, contraction_of
 from .elementwise import inline
 from .facts import extent_of
 from .groups import Group
 from .plan import Decision
+from .simt import anchored
 
 __all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "transposed"]
 
@@ -28,28 +28,13 @@ Tile = tuple[tuple[int, int], tuple[int, int], int, int]
 
 
 def matrices_of(group: Group) -> Contraction | None:
-    """The group's contraction if it is a matmul like that of `matmul_mma`, else None.
-
-    The last two axes of the result are then a row axis of operand A and a column axis of operand B. The last two axes
-    of each operand are one of these and the only reduction axis.
-    """
+    """The group's contraction if it is a matmul like that of `matmul_mma`, else None."""
     anchor = group.anchor
     found = contraction_of(anchor) if anchor is not None else None
-    if found is None or anchor is None or not found.is_plain or not found.is_product or len(found.k) != 1:
+    if found is None or anchor is None or not anchor.is_static or not found.is_of_matrices:
         return None
-    if not anchor.is_static or len(anchor.spatial) < 2 or group.anchor_axes != tuple(range(len(anchor.spatial))):
-        return None
-    row, column = anchor.spatial[-2:]
-    if not any(axis is row for axis in found.m) or not any(axis is column for axis in found.n):
-        return None
-    for access, own in ((found.a, row), (found.b, column)):
-        last = access.axes[-2:]
-        if len(last) < 2 or {id(axis) for axis in last} != {id(own), id(found.k[0])}:
-            return None
-    op = anchor.op
-    assert isinstance(op, ComputeOp) and op.reduction is not None
-    left = op.reduction.exprs[0].operands()[0]
-    return found if first_read(left) is found.a.tensor else None
+    in_order = [place for some in group.anchor_axes for place in some]
+    return found if in_order == sorted(in_order) else None
 
 
 def problem_of(found: Contraction) -> Problem:
@@ -150,5 +135,6 @@ class TensorCores:
             warps=warps,
             stages=stages,
             group=decision["group"],
+            axes=anchored(s[group.root.op.output(0)], group),
             is_async=not group.operands and all(width * item_bytes(in_dtype) >= 4 for width in widths),
         )

@@ -10,6 +10,7 @@ from .elementwise import inline
 from .facts import extent_of
 from .groups import Group
 from .plan import Decision
+from .simt import anchored
 from .tensor_cores import in_whole_tiles, matrices_of, problem_of, transposed
 
 __all__ = ["VectorTiles"]
@@ -70,7 +71,8 @@ class VectorTiles:
             if along_k:
                 s[stage].transform_layout(_turned)
         is_whole = problem.N % (4 if split_k == 1 else 1) == 0 and (split_k > 1 or root.dtype == "float32")
-        multiply_tiles(s, last, sums, (factors[0], factors[1]), tile, block_k, lanes, is_whole=is_whole)
+        axes = anchored(s[root], group) if last is root else None
+        multiply_tiles(s, last, sums, (factors[0], factors[1]), tile, block_k, lanes, is_whole=is_whole, axes=axes)
         threads = tile[0] // lanes, tile[1] // lanes
         for stage, access in zip(factors, (found.a, found.b)):
             _fetch(s[stage], extent_of(access.tensor.shape[-1]) % 4 == 0, threads)

@@ -187,3 +187,24 @@ func.func @carried(%A: memref<4xf32>, %C: memref<1xf32>, %x: f32) {
   memref.store %sum, %C[%c0] : memref<1xf32>
   return
 }
+
+// -----
+
+// Two stores of elements that are 8 apart in row-major order, although no index of them differs by a constant.
+// CHECK-LABEL: func @apart_in_rows
+// CHECK-COUNT-2: vector.store
+// CHECK-NOT: scf.for
+func.func @apart_in_rows(%A: memref<8x12xf32>, %x: f32, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %v = %c0 to %c4 step %c1 {
+    %row = affine.apply affine_map<(d0, d1) -> (d0 floordiv 3)>(%i, %v)
+    %column = affine.apply affine_map<(d0, d1) -> ((d0 mod 3) * 4 + d1)>(%i, %v)
+    %next_row = affine.apply affine_map<(d0, d1) -> ((d0 + 2) floordiv 3)>(%i, %v)
+    %next_column = affine.apply affine_map<(d0, d1) -> (((d0 + 2) mod 3) * 4 + d1)>(%i, %v)
+    memref.store %x, %A[%row, %column] : memref<8x12xf32>
+    memref.store %x, %A[%next_row, %next_column] : memref<8x12xf32>
+  } {schedule.vectorize}
+  return
+}

@@ -37,3 +37,22 @@ func.func @unknown(%A: memref<8x8xf32, strided<[?, 1]>>, %B: memref<8x8xf32, str
   } {schedule.vectorize}
   return
 }
+
+// Lanes that are of two rows lie together all the same where one number is split into the indices: (p floordiv 6, p mod
+// 6) is element p. Rows that begin elsewhere tell nothing, and in row-major order alone.
+// CHECK-LABEL: func.func @across_rows
+// CHECK:         %[[A:.*]] = memref.collapse_shape %arg0 {{.*}} : memref<8x6xf32> into memref<48xf32>
+// CHECK:         vector.load %[[A]][%{{.*}}] {alignment = 16 : i64} : memref<48xf32>, vector<4xf32>
+// CHECK-COUNT-4: memref.store %{{.*}}, %arg1
+func.func @across_rows(%A: memref<8x6xf32>, %B: memref<8x6xf32, strided<[8, 1]>>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %j = %c0 to %c4 step %c1 {
+    %row = affine.apply affine_map<(d0, d1) -> ((d0 * 4 + d1) floordiv 6)>(%i, %j)
+    %column = affine.apply affine_map<(d0, d1) -> ((d0 * 4 + d1) mod 6)>(%i, %j)
+    %x = memref.load %A[%row, %column] : memref<8x6xf32>
+    memref.store %x, %B[%row, %column] : memref<8x6xf32, strided<[8, 1]>>
+  } {schedule.vectorize}
+  return
+}

@@ -67,5 +67,6 @@ def test_tensor_cores_multiply_it(case) -> None:
     (made,) = OPERATORS["conv"](
         x, w, strides=strides, before=before, after=after, dilations=dilations, groups=1, acc="float32", to="bfloat16"
     )
-    told = tw.auto_schedule(made, "cuda -arch=sm_80").explain()
-    assert "tensor cores: " in told and "conv, reshape, conv_windows" in told
+    plan = tw.auto_schedule(made, "cuda -arch=sm_80").plan
+    assert plan is not None and [decision.rule for decision in plan] == ["tensor cores"]
+    assert plan.decisions[0].stages[:2] == ("conv_cast", "conv_product")

@@ -73,14 +73,14 @@ def test_few_rows_that_are_too_long_for_registers_use_all_SMs() -> None:
 
 def test_a_convolution_reads_the_next_step_while_it_multiplies() -> None:
     """Loads that wait for the store before them took 12 times the latency of memory a step."""
-    x, w = ops.Operand((32, 128, 120), "float32"), ops.Operand((520, 128, 3), "float32")
+    x, w = ops.Operand((32, 128, 120), "float64"), ops.Operand((520, 128, 3), "float64")
     s, _ = ops.conv.schedule(x, w, target=CUDA, stride=2, padding=1)
     assert s.plan is not None and s.plan.decisions[-1].rule == "tiles in shared memory"
     func = ops.conv.function(x, w, target=CUDA, stride=2, padding=1)
     loop = re.sub(r".*?bar\.sync|.*?barrier\.sync", "", func.ptx, count=1, flags=re.DOTALL)
     assert "bar.sync" not in loop and "barrier.sync" not in loop, "one barrier a step"
     # Twice what a step has of 8 channels: the images' window, read once, and the filters' tile of three taps.
-    assert func.report().kernels[-1].launch.shared_bytes >= 2 * 4 * 8 * (3 * 64 + 121)
+    assert func.report().kernels[-1].launch.shared_bytes >= 2 * 8 * 8 * (3 * 64 + 121)
 
 
 def _convolved(x: np.ndarray, w: np.ndarray, stride: int, padding: int) -> np.ndarray:

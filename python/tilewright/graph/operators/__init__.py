@@ -12,6 +12,7 @@ from . import quantization as quantization
 from . import reductions as reductions
 from . import regions as regions
 from . import scatter as scatter
+from . import transposed as transposed
 from .common import OPERATORS, Operator
 
 __all__ = ["OPERATORS", "Operator"]

@@ -8,11 +8,8 @@ from typing import Any
 from ... import te
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from .common import Extent, at, broadcast_shapes, elements, is_one, operator, same, untransposed
-from .movement import padded, reshape
-
-# Smaller matrices of 16-bit floats are not worth tensor cores.
-_TILE = 16
+from .common import Extent, at, broadcast_shapes, is_one, operator, same, untransposed
+from .movement import padded
 
 
 def _as(value: Expr, dtype: str) -> Expr:
@@ -106,66 +103,12 @@ def conv(
 ) -> Tensor:  # fmt: skip
     """Convolution of images NC… with filters OI…, accumulated in `acc`."""
     extents = window_extents(x.shape[2:], w.shape[2:], strides, before, after, dilations)
-    if groups == 1 and x.dtype in ("float16", "bfloat16") and _is_for_tensor_cores(x, w, extents):
-        return _rounded(_convolution_as_matmul(x, w, extents, strides, before, dilations, acc), to, "conv_cast")
     zero = te.const(0, x.dtype)
     image = padded(x, [0, 0, *before], [0, 0, *after], zero, "conv_padded")
-    return _convolution(image, w, extents, strides, dilations, groups, acc, to, "conv")
+    return convolution(image, w, extents, strides, dilations, groups, acc, to, "conv")
 
 
-def _is_for_tensor_cores(x: Tensor, w: Tensor, extents: Sequence[Extent]) -> bool:
-    """Whether there are whole tiles of channels, of windows, and of what is summed."""
-    sizes = [elements(shape) for shape in (w.shape[:1], extents, w.shape[1:])]
-    static = all(isinstance(extent, int) for extent in (*x.shape, *w.shape))
-    return static and all(isinstance(size, int) and size >= _TILE for size in sizes)
-
-
-def _digits(index: Any, extents: Sequence[Extent]) -> list[Any]:
-    """The place in a tensor of these extents that an index counts, in row-major order."""
-    found: list[Any] = []
-    for d in reversed(range(len(extents))):
-        rest = elements(extents[:d])
-        if is_one(extents[d]):
-            found.append(0)
-            continue
-        found.append(index if is_one(rest) else index % extents[d])
-        index = index // extents[d]
-    return found[::-1]
-
-
-def _convolution_as_matmul(
-    x: Tensor, w: Tensor, extents: Sequence[Extent], strides: Sequence[int], before: Sequence[int],
-    dilations: Sequence[int], acc: str,
-) -> Tensor:  # fmt: skip
-    """The filters, one a row, times the windows, one a column: the form that tensor cores multiply.
-
-    The matrix of windows need not be stored: its elements are computed where the matmul reads them.
-    """
-    inner = w.shape[1:]
-
-    def element(n: Any, row: Any, column: Any) -> Expr:
-        channel, *offsets = _digits(row, inner)
-        found = places(_digits(column, extents), offsets, strides, dilations)
-        inside: list[Expr] = []
-        for d, (low, size, count) in enumerate(zip(before, x.shape[2:], extents)):
-            found[d] = found[d] - low if low else found[d]
-            inside += [found[d] >= 0] if low > 0 else []
-            if (count - 1) * strides[d] + (inner[d + 1] - 1) * dilations[d] - low >= size:
-                inside.append(found[d] < size)
-        read = x(n, channel, *found)
-        return te.if_then_else(te.all(*inside), read, te.const(0, x.dtype)) if inside else read
-
-    columns = te.compute([x.shape[0], elements(inner), elements(extents)], element, name="conv_windows")
-    rows = reshape(w, shape=[w.shape[0], elements(w.shape[1:])])
-    k = te.reduce_axis((0, rows.shape[1]), name="k")
-    total = te.compute(
-        [x.shape[0], w.shape[0], columns.shape[2]],
-        lambda n, o, at: te.sum(_as(rows(o, k), acc) * _as(columns(n, k, at), acc), axis=k), name="conv",
-    )  # fmt: skip
-    return reshape(total, shape=[*total.shape[:2], *extents])
-
-
-def _convolution(
+def convolution(
     image: Tensor, w: Tensor, extents: Sequence[Extent], strides: Sequence[int], dilations: Sequence[int],
     groups: int, acc: str, to: str, name: str,
 ) -> Tensor:  # fmt: skip
@@ -182,44 +125,3 @@ def _convolution(
         return te.sum(_as(image(n, read, *at_), acc) * _as(w(o, channel, *window), acc), axis=[channel, *window])
 
     return _rounded(te.compute([image.shape[0], w.shape[0], *extents], value, name=name), to, f"{name}_cast")
-
-
-@operator
-def conv_transpose(
-    x: Tensor, w: Tensor, *, strides: Sequence[int], before: Sequence[int], after: Sequence[int],
-    dilations: Sequence[int], groups: int, acc: str, to: str,
-) -> Tensor:  # fmt: skip
-    """The transpose of a convolution, filters IO….
-
-    Each dimension has (extent - 1) * stride + (size - 1) * dilation + 1 elements, less `before` and `after`, which may
-    be negative. It is the convolution, with reversed filters, of the image with zeros between its elements.
-    """
-    reach = [(size - 1) * dilation for size, dilation in zip(w.shape[2:], dilations)]
-    extents = [
-        (extent - 1) * stride + far + 1 - low - high
-        for extent, stride, far, low, high in zip(x.shape[2:], strides, reach, before, after)
-    ]
-    zero = te.const(0, x.dtype)
-
-    def spread(n: Any, c: Any, *i: Any) -> Expr:
-        index, conditions = [], []
-        for axis, stride, far, low, extent in zip(i, strides, reach, before, x.shape[2:]):
-            place = axis + low - far
-            index.append(te.floordiv(place, stride) if stride > 1 else place)
-            conditions += [place >= 0, place < (extent - 1) * stride + 1]
-            if stride > 1:
-                conditions.append(te.floormod(place, stride) == 0)
-        return te.if_then_else(te.all(*conditions), x(n, c, *index), zero)
-
-    wide = [extent + far for extent, far in zip(extents, reach)]
-    image = te.compute([*x.shape[:2], *wide], spread, name="conv_transpose_spread")
-    inputs, each = w.shape[0] // groups, w.shape[1]
-
-    def reverse(o: Any, c: Any, *k: Any) -> Expr:
-        back = [size - 1 - axis for size, axis in zip(w.shape[2:], k)]
-        if groups == 1:
-            return w(c, o, *back)
-        return w((o // each) * inputs + c, o % each, *back)
-
-    filters = te.compute([each * groups, inputs, *w.shape[2:]], reverse, name="conv_transpose_filters")
-    return _convolution(image, filters, extents, [1] * len(strides), dilations, groups, acc, to, "conv_transpose")

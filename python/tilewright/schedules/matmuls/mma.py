@@ -8,7 +8,7 @@ from math import gcd
 from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import MMA_SYNC, mma_sync
-from ...te import Expr, Tensor, thread_axis
+from ...te import Expr, IterVar, Tensor, thread_axis
 from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule, Stage
 from ...te.tensor import Extent
@@ -141,16 +141,18 @@ def tile_by_mma(
     warps: tuple[int, int],
     stages: int,
     group: int = 1,
+    axes: Sequence[IterVar] | None = None,
     is_async: bool = True,
 ) -> None:
     """Schedules a matmul in whole tiles as `matmul_mma` says.
 
     `tiled` stores what `sums` adds up along its one reduction axis of `factors`, A and B as stages of their own. The
-    last two axes of each are its rows and columns; `k_is_in_rows` says of the factors whether their rows are along k.
+    last two axes of each are its rows and columns, `axes` those of `tiled` where it has others. `k_is_in_rows` says of
+    the factors whether their rows are along k.
     Threads fetch as many elements at once as `widths` says, by ``cp.async`` if the factors are copies and `is_async`.
     """
-    *outer, i, j = s[tiled].op.axis
-    rows = s[tiled].op.shape[-2]
+    *outer, i, j = axes or s[tiled].op.axis
+    rows = (s[tiled] if axes is None else s[sums]).op.shape[-2]
     by, i = s[tiled].split(i, factor=tile[0])
     bx, j = s[tiled].split(j, factor=tile[1])
     wy, i = s[tiled].split(i, nparts=warps[0])

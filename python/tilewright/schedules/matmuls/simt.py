@@ -216,16 +216,17 @@ def multiply_tiles(
     lanes: int,
     *,
     is_whole: bool,
+    axes: Sequence[IterVar] | None = None,
 ) -> None:
     """Schedules a matmul like `sgemm`: `Cl` accumulates along its one reduction axis, and `last` stores the result.
 
     `operands` are the stages in shared memory; the caller schedules their own loops (`fetch`). The last two axes of
-    `last` are the matrix's, and the axis before them counts matmuls, or parts of split-K. `is_whole` if tiles divide
-    the columns.
+    `last` are the matrix's, and the axis before them counts matmuls, or parts of split-K. `axes` are these where `last`
+    has others. `is_whole` if tiles divide the columns.
     """
     threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
     locals_ = [s.cache_read(shared, "local", [Cl]) for shared in operands]
-    *outer, i, j = s[last].op.axis
+    *outer, i, j = axes or s[last].op.axis
     if len(outer) > 1:
         outer = [s[last].fuse(*outer)]
     by, i = s[last].split(i, factor=tile[0])

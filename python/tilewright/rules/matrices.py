@@ -1,0 +1,259 @@
+"""Convolutions, and contractions in any other layout, as products of matrices, which the rules for matmuls take.
+
+The matrix of windows is never stored: its elements are computed where the product stages them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from math import prod
+from typing import Any
+
+from ..devices import GPU
+from ..instructions import MMA_SYNC
+from ..te import Expr, Tensor, compute, reduce_axis, sum
+from ..te.expr import Call, Cast, Const, IterVar, Read, ReduceItem, Select
+from ..te.linear import linear_of
+from ..te.program import operations
+from ..te.rewrite import rewrite
+from ..te.scan_stages import ScanOp
+from ..te.tensor import ComputeOp, Operation, PlaceholderOp
+from .contraction import Contraction, contraction_of
+from .facts import Access, Program, extent_of
+
+__all__ = ["as_matrices"]
+
+# Fewer rows, columns or elements along K are not worth tiles of a product: of types for tensor cores, and of float32.
+_HALVES, _FLOATS = (16, 16, 16), (8, 32, 8)
+
+
+def as_matrices(
+    program: Program, outputs: Sequence[Operation], gpu: GPU
+) -> tuple[dict[Operation, Operation], set[Operation]]:
+    """The program with its convolutions as products of matrices: what stands for each operation that changed, and the
+    products. Nothing changes where scans or statements use the results."""
+    found = {
+        stage.op: contraction
+        for stage in program
+        if (contraction := contraction_of(stage)) is not None and _is_worth_it(contraction, gpu)
+    }
+    instead: dict[Operation, Operation] = {}
+    products: set[Operation] = set()
+    if not found:
+        return instead, products
+    for op in operations(outputs):
+        if isinstance(op, PlaceholderOp) or not any(tensor.op in instead for tensor in op.input_tensors):
+            now = op
+        elif isinstance(op, ComputeOp) and not isinstance(op, ScanOp):
+            now = _reading(op, instead)
+        else:
+            return {}, set()
+        if op in found:
+            contraction = found[op] if now is op else _again(now)
+            product = _Product(contraction)
+            products.add(product.total.op)
+            now = product.result.op
+        if now is not op:
+            instead[op] = now
+    return instead, products
+
+
+def _is_worth_it(found: Contraction, gpu: GPU) -> bool:
+    """Whether it is no product of matrices as it stands, and one that tiles of the rules are for."""
+    stage = found.stage
+    if not stage.is_static or not found.is_product or stage.op.num_outputs > 1:
+        return False
+    if found.is_of_matrices:
+        return False
+    rows, columns, _ = _axes_of(found)
+    (a, b), to = found.operand_dtypes, stage.op.dtype
+    extents = [prod(_extent(axis) for axis in some) for some in (rows, columns, found.k)]
+    if a == b == to == "float32":
+        return min(extents[:2]) >= _FLOATS[0] and max(extents[:2]) >= _FLOATS[1] and extents[2] >= _FLOATS[2]
+    if a != b or (a, to) not in MMA_SYNC or a.startswith("float8") or "mma.sync" not in gpu.features:
+        return False
+    return all(extent >= least for extent, least in zip(extents, _HALVES))
+
+
+def _extent(axis: IterVar) -> int:
+    return extent_of(axis.dom.extent) if axis.dom else 1
+
+
+def _axes_of(found: Contraction) -> tuple[list[IterVar], list[IterVar], list[IterVar]]:
+    """Rows, columns and the rest, each in the result's order: both are axes side by side, the columns the last."""
+    kinds = {id(axis): kind for kind, some in (("m", found.m), ("n", found.n)) for axis in some}
+    left = list(found.stage.spatial)
+    taken: dict[str, list[IterVar]] = {}
+    for kind in ("n", "m"):
+        some = taken[kind] = []
+        while left and kinds.get(id(left[-1])) == kind:
+            some.insert(0, left.pop())
+    return taken["m"], taken["n"], left
+
+
+def _reading(op: ComputeOp, instead: Mapping[Operation, Operation]) -> ComputeOp:
+    """The operation with other tensors in place of those that it reads."""
+
+    def replace(expr: Expr) -> Expr | None:
+        if not isinstance(expr, Read) or expr.tensor.op not in instead:
+            return None
+        tensor = instead[expr.tensor.op].output(expr.tensor.value_index)
+        return Read(tensor, tuple(rewrite(index, replace) for index in expr.indices), expr.source)
+
+    body: tuple[Expr, ...]
+    if op.reduction is None:
+        body = tuple(rewrite(expr, replace) for expr in op.body)
+    else:
+        reduction = copy(op.reduction)
+        reduction.exprs = tuple(rewrite(expr, replace) for expr in reduction.exprs)
+        body = tuple(ReduceItem(reduction, item.index) for item in op.body if isinstance(item, ReduceItem))
+    return ComputeOp(op.name, tuple(op.axis), tuple(op.shape), body, op.source)
+
+
+def _again(op: Operation) -> Contraction:
+    """The same contraction of tensors in their place."""
+    (stage,) = (stage for stage in Program([op]) if stage.op is op)
+    again = contraction_of(stage)
+    assert again is not None
+    return again
+
+
+class _Product:
+    """A contraction as a product of matrices, and its results in their own shape."""
+
+    def __init__(self, found: Contraction) -> None:
+        self.found = found
+        rows, columns, self.batch = _axes_of(found)
+        self.axes = {"m": rows, "n": columns, "k": self._along_k()}
+        op = found.stage.op
+        assert isinstance(op, ComputeOp) and op.reduction is not None
+        body = op.reduction.exprs[0]
+        assert isinstance(body, Call)
+        # The operand with the rows comes first, as the rules for matmuls have it.
+        args = sorted(body.args, key=lambda arg: self._kind(_read_of(arg)))
+        first, second = (self._operand(arg) for arg in args)
+        extents = {kind: prod(_extent(axis) for axis in some) for kind, some in self.axes.items()}
+        k = reduce_axis((0, extents["k"]), "k")
+
+        def value(*at: Any) -> Expr:
+            places = {"m": at[-2], "n": at[-1], "k": k}
+            by_axis = dict(zip(map(id, self.batch), at))
+            left, right = (
+                self._cast(arg, tensor(*(by_axis[id(axis)] for axis in own), *(places[kind] for kind in order)))
+                for arg, (tensor, own, order) in zip(args, (first, second))
+            )
+            return sum(left * right, axis=k)
+
+        shape = [*(_extent(axis) for axis in self.batch), extents["m"], extents["n"]]
+        self.total = self._from_here(compute(shape, value, name=f"{op.name}_product"))
+
+        def element(*at: Any) -> Expr:
+            by_axis = dict(zip(map(id, found.stage.spatial), at))
+            flat = (_flat(some, [by_axis[id(axis)] for axis in some]) for some in (rows, columns))
+            return self.total(*(by_axis[id(axis)] for axis in self.batch), *flat)
+
+        self.result = self._from_here(compute(op.shape, element, name=op.name))
+
+    def _along_k(self) -> list[IterVar]:
+        """The reduced axes, in the order in which the operand without windows has them."""
+        order: list[IterVar] = []
+        for access in sorted((self.found.a, self.found.b), key=lambda one: None in one.axes):
+            for axis in access.axes:
+                if axis is not None and any(axis is one for one in self.found.k) and axis not in order:
+                    order.append(axis)
+        return [*order, *(axis for axis in self.found.k if not any(axis is one for one in order))]
+
+    def _kind(self, read: Read) -> str:
+        """Whether rows or columns are of an operand."""
+        access = _access_of(read)
+        return "m" if any(access.depends_on(axis) for axis in self.axes["m"]) else "n"
+
+    def _cast(self, arg: Expr, value: Expr) -> Expr:
+        return value.astype(arg.dtype) if isinstance(arg, Cast) else value
+
+    def _operand(self, arg: Expr) -> tuple[Tensor, list[IterVar], str]:
+        """An operand as matrices, the axes that count these, and what rows and columns are of 'm', 'n' and 'k': last is
+        what lies together in memory."""
+        read = _read_of(arg)
+        access, own = _access_of(read), self._kind(read)
+        batch = [axis for axis in self.batch if access.depends_on(axis)]
+        if len(self.axes[own]) == len(self.axes["k"]) == 1:
+            for order in (f"{own}k", f"k{own}"):
+                axes = [*batch, *(self.axes[kind][0] for kind in order)]
+                if [id(axis) for axis in access.axes] == [id(axis) for axis in axes]:
+                    return read.tensor, batch, order  # a matrix as it stands
+        value = _through(read)
+        order = f"{own}k" if _lies_along(value, self.axes["k"]) else f"k{own}"
+        shape = [_extent(axis) for axis in batch]
+        shape += [prod(_extent(axis) for axis in self.axes[kind]) for kind in order]
+
+        def element(*at: Any) -> Expr:
+            places: dict[int, Any] = dict(zip(map(id, batch), at))
+            for kind, place in zip(order, at[-2:]):
+                places |= _digits(self.axes[kind], place)
+            return rewrite(value, lambda expr: places.get(id(expr)))
+
+        name = f"{read.tensor.op.name}_{'windows' if None in access.axes else 'matrix'}"
+        return self._from_here(compute(shape, element, name=name)), batch, order
+
+    def _from_here(self, tensor: Tensor) -> Tensor:
+        """Errors and views name the line of the contraction."""
+        tensor.op.source = self.found.stage.op.source
+        return tensor
+
+
+def _read_of(arg: Expr) -> Read:
+    read = arg.value if isinstance(arg, Cast) else arg
+    assert isinstance(read, Read)
+    return read
+
+
+def _access_of(read: Read) -> Access:
+    return Access(read.tensor, tuple(linear_of(index) for index in read.indices))
+
+
+def _through(read: Read) -> Expr:
+    """The element that is read, computed from what its tensor moves or pads."""
+    op = read.tensor.op
+    body = op.body[0] if isinstance(op, ComputeOp) and op.num_outputs == 1 and op.reduction is None else None
+    inner = _moved_by(body)
+    if body is None or inner is None:
+        return read
+    places = {id(axis): index for axis, index in zip(op.axis, read.indices)}
+    return rewrite(
+        rewrite(body, lambda expr: _through(inner) if expr is inner else None), lambda expr: places.get(id(expr))
+    )
+
+
+def _moved_by(value: Expr | None) -> Read | None:
+    """The one element that a value is, or that it is where it is no number."""
+    while isinstance(value, Select) and value.lazy and isinstance(value.false_value, Const):
+        value = value.true_value
+    return value if isinstance(value, Read) else None
+
+
+def _lies_along(value: Expr, axes: Sequence[IterVar]) -> bool:
+    """Whether neighbours in memory are along one of these axes, and along no other."""
+    read = _moved_by(value)
+    index = linear_of(read.indices[-1]) if read is not None and read.indices else None
+    ones = [axis for axis, count in index.terms.values() if count == 1] if index is not None else []
+    return bool(ones) and all(any(axis is one for one in axes) for axis in ones)
+
+
+def _flat(axes: Sequence[IterVar], at: Sequence[Any]) -> Any:
+    """Where an element is in row-major order."""
+    place: Any = 0
+    for number, (axis, own) in enumerate(zip(axes, at)):
+        place = own if number == 0 else place * _extent(axis) + own
+    return place
+
+
+def _digits(axes: Sequence[IterVar], place: Any) -> dict[int, Any]:
+    """What each axis is at a place in row-major order."""
+    found: dict[int, Any] = {}
+    for number in reversed(range(len(axes))):
+        extent = _extent(axes[number])
+        found[id(axes[number])] = place if number == 0 else place % extent
+        place = place // extent if extent > 1 else place
+    return found
