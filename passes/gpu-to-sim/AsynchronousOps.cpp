@@ -289,7 +289,7 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
     return replace(op);
   }
   if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op)) {
-    calls.create(sim::commitProductsFunction, {state});
+    calls.create(sim::commitMatmulsFunction, {state});
     return replace(op);
   }
   // A hint.

@@ -27,9 +27,9 @@ static_assert(
         int(tile::Element::TF32) == int(sim::Element::TF32) && int(tile::Element::E4M3) == int(sim::Element::E4M3) &&
         int(tile::Element::E5M2) == int(sim::Element::E5M2) && int(tile::Element::S8) == int(sim::Element::S8) &&
         int(tile::Element::F32) == int(sim::Element::F32) && int(tile::Element::S32) == int(sim::Element::S32),
-    "the run time numbers the types of products as the dialect does");
+    "the run time numbers the types of matmuls as the dialect does");
 
-/// A product with the descriptors that its instructions have on a GPU. Its sums stay with the run time.
+/// A matmul with the descriptors that its instructions have on a GPU. Its sums stay with the run time.
 struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
@@ -49,20 +49,20 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     int64_t extent = op.getMnMajorB() ? b.getRows() : b.getColumns();
     for (int64_t k = 0; k < extent; k += instruction->k)
       descriptors.append({left ? left->at(k) : calls.i64(0), right.at(k)});
-    SmallVector<Value> words(sim::NumProductWords);
-    words[sim::ProductA] = calls.i32(int64_t(instruction->a));
-    words[sim::ProductB] = calls.i32(int64_t(instruction->b));
-    words[sim::ProductSum] = calls.i32(int64_t(instruction->accumulator));
-    words[sim::ProductColumns] = calls.i32(op.countColumns());
-    words[sim::ProductSumColumns] = calls.i32(result.getColumns());
-    words[sim::ProductMajors] = calls.i32(op.getMnMajorA() | op.getMnMajorB() << 1);
-    words[sim::ProductInstructions] = calls.i32(descriptors.size() / 2);
+    SmallVector<Value> words(sim::NumMatmulWords);
+    words[sim::MatmulA] = calls.i32(int64_t(instruction->a));
+    words[sim::MatmulB] = calls.i32(int64_t(instruction->b));
+    words[sim::MatmulAccumulator] = calls.i32(int64_t(instruction->accumulator));
+    words[sim::MatmulColumns] = calls.i32(op.countColumns());
+    words[sim::MatmulAccumulatorColumns] = calls.i32(result.getColumns());
+    words[sim::MatmulMajors] = calls.i32(op.getMnMajorA() | op.getMnMajorB() << 1);
+    words[sim::MatmulInstructions] = calls.i32(descriptors.size() / 2);
     Value accumulator = adaptor.getAccumulator() ? adaptor.getAccumulator() : calls.i64(0);
     SmallVector<Value> operands = {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words),
                                    calls.spill(descriptors)};
     if (!a)
       operands.push_back(calls.spill(adaptor.getA()));
-    rewriter.replaceOp(op, calls.create(a ? sim::beginProductFunction : sim::beginRegisterProductFunction, operands,
+    rewriter.replaceOp(op, calls.create(a ? sim::beginMatmulFunction : sim::beginRegisterMatmulFunction, operands,
                                         rewriter.getI64Type()));
     return success();
   }
@@ -75,9 +75,9 @@ struct SimulateToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), op.getLoc());
     tile::AccumulatorType result = op.getAccumulator().getType();
-    SmallVector<Value> words(sim::NumProductWords, calls.i32(0));
-    words[sim::ProductSum] = calls.i32(int64_t(*tile::findElement(result.getElementType())));
-    words[sim::ProductColumns] = words[sim::ProductSumColumns] = calls.i32(result.getColumns());
+    SmallVector<Value> words(sim::NumMatmulWords, calls.i32(0));
+    words[sim::MatmulAccumulator] = calls.i32(int64_t(*tile::findElement(result.getElementType())));
+    words[sim::MatmulColumns] = words[sim::MatmulAccumulatorColumns] = calls.i32(result.getColumns());
     rewriter.replaceOp(op, calls.create(sim::beginSumsFunction,
                                         {calls.state(), calls.site("to_accumulator"), calls.spill(words),
                                          calls.spill(adaptor.getFragment())},
@@ -100,7 +100,7 @@ struct SimulateWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
   LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), op.getLoc());
-    calls.create(sim::waitProductsFunction, {calls.state(), calls.i32(op.getPending())});
+    calls.create(sim::waitMatmulsFunction, {calls.state(), calls.i32(op.getPending())});
     if (!op.getFragment()) {
       rewriter.eraseOp(op);
       return success();

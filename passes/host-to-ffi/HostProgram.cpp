@@ -165,8 +165,8 @@ static LogicalResult readParameters(HostProgram &program, ArrayAttr entries) {
            << next << " of tilewright.arguments";
   };
   // One that `groups` say how to open, or an argument.
-  std::function<LogicalResult(HostParameter &, ArrayRef<Attribute>, std::string)> read =
-      [&](HostParameter &parameter, ArrayRef<Attribute> groups, std::string place) -> LogicalResult {
+  std::function<LogicalResult(HostParameter &, ArrayRef<Attribute>, const std::string &)> read =
+      [&](HostParameter &parameter, ArrayRef<Attribute> groups, const std::string &place) -> LogicalResult {
     parameter.place = place;
     if (groups.empty()) {
       HostArgument &argument = program.arguments[next];

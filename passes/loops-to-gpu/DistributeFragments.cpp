@@ -97,7 +97,7 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
   if (failed(checkRegisters(nests.front())))
     return failure();
   auto isOfProduct = [&](Operation *op) {
-    return llvm::any_of(products, [&](MatrixProduct &product) { return product.m->isProperAncestor(op); });
+    return llvm::any_of(matmuls, [&](MatmulLoops &matmul) { return matmul.m->isProperAncestor(op); });
   };
   for (auto &[buffer, layout] : layouts)
     for (Operation *user : buffer.getUsers()) {
@@ -117,11 +117,11 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
     if (failed(checkUses(loop)) || failed(checkIsUniform(loop, used)))
       return failure();
   }
-  for (MatrixProduct &product : products) {
-    SmallVector<Value> used(product.a.getIndices());
-    llvm::append_range(used, product.b.getIndices());
-    llvm::append_range(used, product.result.getIndices());
-    if (failed(checkIsUniform(product.m, used)))
+  for (MatmulLoops &matmul : matmuls) {
+    SmallVector<Value> used(matmul.a.getIndices());
+    llvm::append_range(used, matmul.b.getIndices());
+    llvm::append_range(used, matmul.result.getIndices());
+    if (failed(checkIsUniform(matmul.m, used)))
       return failure();
   }
 
@@ -148,9 +148,9 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
     distribute(loop, how);
   for (FragmentAccess &access : accesses)
     rewrite(access);
-  for (MatrixProduct &product : products) {
-    emitProduct(product, layouts, laneBuffers, space);
-    replaced.push_back(product.m);
+  for (MatmulLoops &matmul : matmuls) {
+    emitMatmul(matmul, layouts, laneBuffers, space);
+    replaced.push_back(matmul.m);
   }
   for (scf::ForOp nest : replaced)
     nest.erase();

@@ -25,18 +25,18 @@ LogicalResult Warp::checkLanes(scf::ForOp nest) {
 }
 
 LogicalResult Warp::readProduct(scf::ForOp nest) {
-  FailureOr<MatrixProduct> found = readProductLoops(nest);
+  FailureOr<MatmulLoops> found = readMatmulLoops(nest);
   if (failed(found))
     return failure();
-  MatrixProduct product = *found;
-  Value result = product.result.getMemRef();
-  Type type = product.a.getType(), resultType = cast<MemRefType>(result.getType()).getElementType();
-  if (product.b.getType() != type)
-    return error(nest) << "expected operands of one type, got " << type << " and " << product.b.getType();
+  MatmulLoops matmul = *found;
+  Value result = matmul.result.getMemRef();
+  Type type = matmul.a.getType(), resultType = cast<MemRefType>(result.getType()).getElementType();
+  if (matmul.b.getType() != type)
+    return error(nest) << "expected operands of one type, got " << type << " and " << matmul.b.getType();
   Type known = type.isF32() ? FloatTF32Type::get(type.getContext()) : type;
   const tile::MmaSyncInstruction *instruction = tile::findMmaSync(known, known, resultType, architecture.capability);
   int64_t extents[3];
-  scf::ForOp loops[] = {product.m, product.n, product.k};
+  scf::ForOp loops[] = {matmul.m, matmul.n, matmul.k};
   for (auto [extent, loop] : llvm::zip_equal(extents, loops))
     extent = getConstantIntValue(loop.getUpperBound()).value_or(0);
   if (!architecture.hasMmaSync())
@@ -51,24 +51,24 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
                        << "' in other memory: cache_write it in scope local and tensorize that";
 
   int64_t pack = 32 / type.getIntOrFloatBitWidth();
-  Value m = product.m.getInductionVar(), n = product.n.getInductionVar(), k = product.k.getInductionVar();
-  for (memref::LoadOp *load : {&product.a, &product.b})
+  Value m = matmul.m.getInductionVar(), n = matmul.n.getInductionVar(), k = matmul.k.getInductionVar();
+  for (memref::LoadOp *load : {&matmul.a, &matmul.b})
     if (!load->getMemRef().getDefiningOp<memref::AllocaOp>())
-      stageFactor(product, *load, load == &product.a ? m : n, k);
+      stageOperand(matmul, *load, load == &matmul.a ? m : n, k);
   FragmentLayout a{0, 0, extents[0], extents[2], pack}, b{0, 0, extents[1], extents[2], pack},
       c{0, 0, extents[0], extents[1], 2};
-  products.push_back(product);
-  return success(succeeded(addLayout(product, product.a.getMemRef(), product.a.getIndices(), m, k, a, "operand A")) &&
-                 succeeded(addLayout(product, product.b.getMemRef(), product.b.getIndices(), n, k, b, "operand B")) &&
-                 succeeded(addLayout(product, result, product.result.getIndices(), m, n, c, "the accumulator")));
+  matmuls.push_back(matmul);
+  return success(succeeded(addLayout(matmul, matmul.a.getMemRef(), matmul.a.getIndices(), m, k, a, "operand A")) &&
+                 succeeded(addLayout(matmul, matmul.b.getMemRef(), matmul.b.getIndices(), n, k, b, "operand B")) &&
+                 succeeded(addLayout(matmul, result, matmul.result.getIndices(), m, n, c, "the accumulator")));
 }
 
-LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange indices, Value row, Value col,
+LogicalResult Warp::addLayout(MatmulLoops &matmul, Value buffer, ValueRange indices, Value row, Value col,
                               FragmentLayout layout, StringRef what) {
   auto type = cast<MemRefType>(buffer.getType());
   auto refuse = [&]() -> LogicalResult {
-    return error(product.m) << "expected '" << getBufferName(buffer) << "' to hold whole tiles of " << layout.rowTile
-                            << " x " << layout.colTile << ", one beside the other, got " << type;
+    return error(matmul.m) << "expected '" << getBufferName(buffer) << "' to hold whole tiles of " << layout.rowTile
+                           << " x " << layout.colTile << ", one beside the other, got " << type;
   };
   unsigned rows = 0, cols = 0;
   for (auto [d, index] : llvm::enumerate(indices)) {
@@ -93,8 +93,8 @@ LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange i
     return refuse();
   auto [entry, isNew] = layouts.insert({buffer, layout});
   if (!isNew && !(entry->second == layout))
-    return error(product.m) << "expected '" << getBufferName(buffer) << "' to be " << what
-                            << " wherever an instruction takes it, got one that takes it in another place";
+    return error(matmul.m) << "expected '" << getBufferName(buffer) << "' to be " << what
+                           << " wherever an instruction takes it, got one that takes it in another place";
   return success();
 }
 

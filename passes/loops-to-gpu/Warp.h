@@ -3,7 +3,7 @@
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_WARP_H
 
 #include "dialects/Target/Architectures.h"
-#include "passes/loops-to-gpu/MatrixProducts.h"
+#include "passes/loops-to-gpu/MatmulLoops.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -32,7 +32,7 @@ private:
   }
   mlir::LogicalResult checkLanes(mlir::scf::ForOp nest);
   mlir::LogicalResult readProduct(mlir::scf::ForOp nest);
-  mlir::LogicalResult addLayout(MatrixProduct &product, mlir::Value buffer, mlir::ValueRange indices, mlir::Value row,
+  mlir::LogicalResult addLayout(MatmulLoops &matmul, mlir::Value buffer, mlir::ValueRange indices, mlir::Value row,
                                 mlir::Value col, FragmentLayout layout, llvm::StringRef what);
   mlir::LogicalResult checkRegisters(mlir::scf::ForOp nest);
   mlir::LogicalResult collectAccess(mlir::Operation *op, mlir::Value buffer, mlir::ValueRange indices,
@@ -51,7 +51,7 @@ private:
   const Architecture &architecture;
   index::IndexSpace space;
   std::string stage;
-  llvm::SmallVector<MatrixProduct> products;
+  llvm::SmallVector<MatmulLoops> matmuls;
   FragmentLayouts layouts;
   LaneBuffers laneBuffers;
   llvm::SmallVector<FragmentAccess> accesses;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
-#include "passes/loops-to-tile/FragmentSums.h"
+#include "passes/loops-to-tile/FragmentAccumulation.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -1,5 +1,5 @@
 //===- PlaceMatmuls.cpp - matmuls as wgmma, and what waits for them -------===//
-#include "passes/loops-to-tile/FragmentSums.h"
+#include "passes/loops-to-tile/FragmentAccumulation.h"
 #include "passes/loops-to-tile/Numbers.h"
 #include "passes/loops-to-tile/TileBarriers.h"
 

@@ -1,6 +1,6 @@
 //===- PlaceTileBarriers.cpp - what waits for what, role by role ----------===//
 #include "dialects/Tile/Instructions.h"
-#include "passes/loops-to-tile/FragmentSums.h"
+#include "passes/loops-to-tile/FragmentAccumulation.h"
 #include "passes/loops-to-tile/Numbers.h"
 #include "passes/loops-to-tile/TileBarriers.h"
 #include "passes/loops-to-tile/TileBox.h"

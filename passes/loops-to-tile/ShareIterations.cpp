@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/loops-to-gpu/UserNames.h"
-#include "passes/loops-to-tile/FragmentSums.h"
+#include "passes/loops-to-tile/FragmentAccumulation.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

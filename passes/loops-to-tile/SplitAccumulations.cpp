@@ -1,7 +1,7 @@
 //===- SplitAccumulations.cpp - where the accumulator of a loop begins and ends ---===//
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
-#include "passes/loops-to-tile/FragmentSums.h"
+#include "passes/loops-to-tile/FragmentAccumulation.h"
 #include "passes/loops-to-tile/Numbers.h"
 #include "passes/loops-to-tile/TileGrid.h"
 

@@ -38,7 +38,7 @@ enum InfoWord : int {
   InfoSynchronizes,      // 1 if the threads of a block wait for each other
   InfoSharedGranularity, // bytes of shared memory that the smallest access covers
   InfoPrivateBytes,      // bytes of private arrays a thread
-  InfoAsynchronous,      // 1 if the kernel uses barriers of phases, bulk copies or products of warpgroups
+  InfoAsynchronous,      // 1 if the kernel uses barriers of phases, TMA copies or matmuls of warpgroups
   InfoClusterX,          // blocks of a cluster
   InfoClusterY,
   InfoClusterZ,
@@ -77,22 +77,22 @@ enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 
 /// Modes of a shuffle, numbered as gpu::ShuffleMode is.
 enum class ShuffleMode : int32_t { Xor, Down, Up, Idx };
 
-/// The types of the factors and sums of a product of matrices.
+/// The types of the operands and sums of a matmul.
 enum class MatrixTypes : int32_t { F16ToF32, F16ToF16, BF16ToF32, TF32ToF32, S8ToS32, E4M3ToF32, E5M2ToF32 };
 
-/// Types of the operands and sums of a product of warpgroups, numbered as tile::Element is.
+/// Types of the operands and sums of a matmul of warpgroups, numbered as tile::Element is.
 enum class Element : int32_t { F16, BF16, TF32, E4M3, E5M2, S8, F32, S32 };
 
 /// What one `tile.wgmma` does: this many instructions, each with two descriptors of 64 bits, one behind the other.
-enum ProductWord : int {
-  ProductA, // Element
-  ProductB,
-  ProductSum,
-  ProductColumns,
-  ProductSumColumns, // at least as many
-  ProductMajors,     // 1: the first operand's rows are summed over; 2: the second's
-  ProductInstructions,
-  NumProductWords
+enum MatmulWord : int {
+  MatmulA, // Element
+  MatmulB,
+  MatmulAccumulator,
+  MatmulColumns,
+  MatmulAccumulatorColumns, // at least as many
+  MatmulMajors,             // 1: the first operand's rows are summed over; 2: the second's
+  MatmulInstructions,
+  NumMatmulWords
 };
 
 /// Fences, as `tw_sim_fence` numbers them.
@@ -140,13 +140,13 @@ constexpr const char checkPlaceFunction[] = "tw_sim_check_place";
 constexpr const char storeTileFunction[] = "tw_sim_store_tile"; // (state, site, map, source, coordinates, their number)
 constexpr const char commitStoresFunction[] = "tw_sim_commit_stores"; // (state)
 constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";     // (state, how many groups may be under way)
-// (state, site, accumulator or 0, product, descriptors) -> accumulator
-constexpr const char beginProductFunction[] = "tw_sim_begin_product";
+// (state, site, accumulator or 0, matmul, descriptors) -> accumulator
+constexpr const char beginMatmulFunction[] = "tw_sim_begin_matmul";
 // The same of a first operand in registers: (..., registers of all instructions, four each); its descriptors are 0.
-constexpr const char beginRegisterProductFunction[] = "tw_sim_begin_register_product";
-constexpr const char beginSumsFunction[] = "tw_sim_begin_sums"; // (state, site, product, registers) -> accumulator
-constexpr const char commitProductsFunction[] = "tw_sim_commit_products"; // (state)
-constexpr const char waitProductsFunction[] = "tw_sim_wait_products";     // (state, how many groups may be under way)
+constexpr const char beginRegisterMatmulFunction[] = "tw_sim_begin_register_matmul";
+constexpr const char beginSumsFunction[] = "tw_sim_begin_sums"; // (state, site, matmul, registers) -> accumulator
+constexpr const char commitMatmulsFunction[] = "tw_sim_commit_matmuls"; // (state)
+constexpr const char waitMatmulsFunction[] = "tw_sim_wait_matmuls";     // (state, how many groups may be under way)
 // (state, site, counter, warpgroups, whether to count only if it is the last) -> 1 for the last of so many, else 0
 constexpr const char countArrivalFunction[] = "tw_sim_count_arrival";
 constexpr const char readSumsFunction[] = "tw_sim_read_sums"; // (state, site, accumulator, result)

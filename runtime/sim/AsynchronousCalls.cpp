@@ -98,24 +98,24 @@ void tw_sim_commit_stores(ThreadState *state) { of(state).machine->commitStores(
 
 void tw_sim_wait_stores(ThreadState *state, int32_t underWay) { of(state).machine->waitForStores(of(state), underWay); }
 
-uint64_t tw_sim_begin_product(ThreadState *state, const char *site, uint64_t accumulator, const int32_t *words,
-                              const uint64_t *descriptors) {
-  return of(state).machine->beginProduct(of(state), Site(site), {words, descriptors, accumulator});
+uint64_t tw_sim_begin_matmul(ThreadState *state, const char *site, uint64_t accumulator, const int32_t *words,
+                             const uint64_t *descriptors) {
+  return of(state).machine->beginMatmul(of(state), Site(site), {words, descriptors, accumulator});
 }
 
-uint64_t tw_sim_begin_register_product(ThreadState *state, const char *site, uint64_t accumulator, const int32_t *words,
-                                       const uint64_t *descriptors, const char *registers) {
-  return of(state).machine->beginProduct(of(state), Site(site), {words, descriptors, accumulator, registers});
+uint64_t tw_sim_begin_register_matmul(ThreadState *state, const char *site, uint64_t accumulator, const int32_t *words,
+                                      const uint64_t *descriptors, const char *registers) {
+  return of(state).machine->beginMatmul(of(state), Site(site), {words, descriptors, accumulator, registers});
 }
 
 uint64_t tw_sim_begin_sums(ThreadState *state, const char *site, const int32_t *words, const char *registers) {
-  return of(state).machine->beginProduct(of(state), Site(site), {words, nullptr, 0, registers});
+  return of(state).machine->beginMatmul(of(state), Site(site), {words, nullptr, 0, registers});
 }
 
-void tw_sim_commit_products(ThreadState *state) { of(state).machine->commitProducts(of(state)); }
+void tw_sim_commit_matmuls(ThreadState *state) { of(state).machine->commitMatmuls(of(state)); }
 
-void tw_sim_wait_products(ThreadState *state, int32_t underWay) {
-  of(state).machine->waitForProducts(of(state), underWay);
+void tw_sim_wait_matmuls(ThreadState *state, int32_t underWay) {
+  of(state).machine->waitForMatmuls(of(state), underWay);
 }
 
 int32_t tw_sim_count_arrival(ThreadState *state, const char *site, uint64_t counter, int32_t warpgroups,

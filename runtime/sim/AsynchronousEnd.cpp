@@ -10,8 +10,8 @@ void Machine::checkEnd() {
     for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread) {
       ended.add(thread->knowledge.known);
       for (auto [groups, what] :
-           {std::pair(&thread->storeGroups, "TMA copy to global memory"), std::pair(&thread->productGroups, "wgmma")}) {
-        bool isFirst = groups != &thread->productGroups || thread->number % warpgroupSize == 0;
+           {std::pair(&thread->storeGroups, "TMA copy to global memory"), std::pair(&thread->matmulGroups, "wgmma")}) {
+        bool isFirst = groups != &thread->matmulGroups || thread->number % warpgroupSize == 0;
         if (isFirst && groups->agent && thread->knowledge.known.of(groups->agent) < groups->last)
           reportAt(UnfinishedCopy, groups->lastSite,
                    std::string(what) + " that is not waited for: " + describe(*thread) +

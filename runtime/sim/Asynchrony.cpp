@@ -36,7 +36,7 @@ void Machine::beginThread(Thread &thread) {
   thread.startsKnown.clear();
   thread.clusterArrivals = 0;
   thread.registers = blockRegisters / static_cast<int64_t>(threadCount) / registerStep * registerStep;
-  thread.productGroups = thread.storeGroups = thread.copyGroups = {};
+  thread.matmulGroups = thread.storeGroups = thread.copyGroups = {};
 }
 
 Agent Machine::newAgent(const std::string &description, const SimulatedBlock &block) {
@@ -274,7 +274,7 @@ bool Machine::endAsynchronousWaits() {
     }
     any |= endNamedBarriers(block);
     for (size_t first = 0; first + warpgroupSize <= threadCount; first += warpgroupSize)
-      any |= endProduct(block, first);
+      any |= endMatmul(block, first);
   }
   return any | endClusterBarrier();
 }

@@ -89,7 +89,7 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
     head = line + "division of integers by zero";
     tail = ", by " + describe(thread);
     break;
-  case MissingFence: // of TMA copies and products alone
+  case MissingFence: // of TMA copies and matmuls alone
   case NoDefect:
     return;
   }

@@ -119,7 +119,7 @@ std::string Machine::describeWait(const Thread &thread) const {
   }
   case Wait::ClusterBarrier:
     return "at the cluster's barrier";
-  case Wait::Product:
+  case Wait::Matmul:
     return std::string("for its warpgroup at ") + thread.waitSite.name();
   case Wait::Registers:
     return "for " + std::to_string(thread.wantedRegisters) + " registers, of which it has " +

@@ -266,7 +266,7 @@ void Machine::block(Thread &thread, Wait wait, Site site) {
   ++thread.clock;
   // Lanes that exchange values wait for nobody else, and a phase says itself how long it took.
   if (wait != Wait::Shuffle && wait != Wait::Phase)
-    note(thread, wait == Wait::Product ? TilewrightSimMultiplies : TilewrightSimWaits, site, begin);
+    note(thread, wait == Wait::Matmul ? TilewrightSimMultiplies : TilewrightSimWaits, site, begin);
 }
 
 void Machine::waitAtBarrier(Thread &thread, Site site) { block(thread, Wait::Barrier, site); }

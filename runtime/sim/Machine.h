@@ -4,9 +4,9 @@
 
 #include "runtime/sim/ABI.h"
 #include "runtime/sim/Fiber.h"
+#include "runtime/sim/Matmuls.h"
 #include "runtime/sim/Matrices.h"
 #include "runtime/sim/Memory.h"
-#include "runtime/sim/Products.h"
 #include "runtime/sim/Report.h"
 #include "runtime/sim/TensorMap.h"
 #include "runtime/sim/Timeline.h"
@@ -59,7 +59,7 @@ extern std::atomic<uint64_t> blocksDone, blockCount;
 
 /// What a thread waits for. The scheduler runs a thread until it waits, and looks for waits that are over when no
 /// thread can run; one that finds none has found a deadlock.
-enum class Wait { Nothing, Barrier, Shuffle, Phase, NamedBarrier, ClusterBarrier, Product, Registers, Ended };
+enum class Wait { Nothing, Barrier, Shuffle, Phase, NamedBarrier, ClusterBarrier, Matmul, Registers, Ended };
 
 /// What arrives at something hands its knowledge in here, for those who wait.
 struct Meeting {
@@ -124,16 +124,16 @@ struct Thread : ThreadState {
   Meeting startsKnown;          // what it knew at its last fence of barriers' starts
   uint64_t clusterArrivals = 0; // how often it arrived at the cluster's barrier
   int64_t registers = 0, wantedRegisters = 0;
-  const ProductPart *product = nullptr; // that its warpgroup is to do together, and then where the sums are
-  uint64_t productResult = 0;
-  // Groups of products, bulk stores and copies: those that are ended, and the last that has members.
+  const MatmulPart *matmul = nullptr; // that its warpgroup is to do together, and then where the sums are
+  uint64_t matmulResult = 0;
+  // Groups of matmuls, TMA stores and copies: those that are ended, and the last that has members.
   struct Groups {
     Agent agent = 0;    // 0 before the first
     uint32_t ended = 0; // empty ones too
     uint32_t last = 0;  // of those that have anything in them
     Site lastSite;
     void add(Site site) { last = ended + 1, lastSite = site; }
-  } productGroups, storeGroups, copyGroups;
+  } matmulGroups, storeGroups, copyGroups;
 };
 
 /// A block of the cluster that runs.
@@ -205,9 +205,9 @@ public:
   void storeTile(Thread &thread, Site site, const void *map, uint64_t source, const int32_t *coordinates, int32_t rank);
   void commitStores(Thread &thread) { commit(thread.storeGroups); }
   void waitForStores(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.storeGroups, underWay); }
-  uint64_t beginProduct(Thread &thread, Site site, const ProductPart &part);
-  void commitProducts(Thread &thread) { commit(thread.productGroups); }
-  void waitForProducts(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.productGroups, underWay); }
+  uint64_t beginMatmul(Thread &thread, Site site, const MatmulPart &part);
+  void commitMatmuls(Thread &thread) { commit(thread.matmulGroups); }
+  void waitForMatmuls(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.matmulGroups, underWay); }
   void readSums(Thread &thread, Site site, uint64_t accumulator, char *result);
   /// Of all threads of a warpgroup: counts it at a place in global memory.
   bool countArrival(Thread &thread, Site site, uint64_t counter, int64_t warpgroups, bool ifLast);
@@ -271,7 +271,7 @@ private:
   bool endAsynchronousWaits();
   bool endNamedBarriers(SimulatedBlock &block);
   bool endClusterBarrier();
-  bool endProduct(SimulatedBlock &block, size_t firstThread);
+  bool endMatmul(SimulatedBlock &block, size_t firstThread);
   void join(const std::vector<Thread *> &threads);
   void step(Thread &thread) { thread.knowledge.known.add({thread.agent, thread.knowledge.known.of(thread.agent) + 1}); }
   void commit(Thread::Groups &groups) { ++groups.ended; }
@@ -291,7 +291,7 @@ private:
   bool isAligned(Thread &thread, Site site, uint64_t address);
   bool isLegalBox(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, bool isStore);
   void readTile(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, std::vector<char> &bytes);
-  void readOperand(const ProductPart &part, int operand, Descriptor descriptor, const User &user, SimulatedBlock &block,
+  void readOperand(const MatmulPart &part, int operand, Descriptor descriptor, const User &user, SimulatedBlock &block,
                    const std::string &who, std::vector<double> &numbers);
   void reportDeadlock();
   void checkEnd();

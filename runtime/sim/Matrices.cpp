@@ -1,7 +1,7 @@
 //===- Matrices.cpp - what a warp does with matrices ----------------------===//
 //
 // Eight rows of 16 bytes lie in one register of 32 lanes: lane l has bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4.
-// The factors of a product are made of such parts, the second with its columns as rows; the sums are too, with two
+// The operands of a matmul are made of such parts, the second with its columns as rows; the sums are too, with two
 // elements a part and lane, whatever their size.
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +20,7 @@ template <typename T> static T read(const char *from, int element) {
   return value;
 }
 
-static int bytesOfFactor(MatrixTypes types) {
+static int bytesOfOperand(MatrixTypes types) {
   switch (types) {
   case MatrixTypes::TF32ToF32:
     return 4;
@@ -33,7 +33,7 @@ static int bytesOfFactor(MatrixTypes types) {
   }
 }
 
-static double readFactor(MatrixTypes types, const char *from, int element) {
+static double readOperand(MatrixTypes types, const char *from, int element) {
   switch (types) {
   case MatrixTypes::F16ToF32:
   case MatrixTypes::F16ToF16:
@@ -52,13 +52,13 @@ static double readFactor(MatrixTypes types, const char *from, int element) {
   return 0;
 }
 
-/// The lane and its element of an element of a factor; `rows` is 16 for the first factor, 8 for the second.
-static double factorAt(const MatrixPart *const (&lanes)[warpSize], bool isFirst, int row, int column) {
+/// The lane and its element of an element of an operand; `rows` is 16 for operand A, 8 for operand B.
+static double operandAt(const MatrixPart *const (&lanes)[warpSize], bool isFirst, int row, int column) {
   MatrixTypes types = lanes[0]->types;
-  int pack = bytesOfLane / bytesOfFactor(types), columns = 4 * pack, rowParts = isFirst ? 2 : 1;
+  int pack = bytesOfLane / bytesOfOperand(types), columns = 4 * pack, rowParts = isFirst ? 2 : 1;
   int lane = row % rowsOfPart * 4 + column % columns / pack;
   int part = column / columns * rowParts + row / rowsOfPart;
-  return readFactor(types, isFirst ? lanes[lane]->a : lanes[lane]->b, part * pack + column % pack);
+  return readOperand(types, isFirst ? lanes[lane]->a : lanes[lane]->b, part * pack + column % pack);
 }
 
 static void multiply(const MatrixPart *const (&lanes)[warpSize]) {
@@ -67,10 +67,10 @@ static void multiply(const MatrixPart *const (&lanes)[warpSize]) {
     for (int column = 0; column < columnsOfSums; ++column) {
       int element = row / rowsOfPart * 2 + column % 2;
       char *sum = lanes[row % rowsOfPart * 4 + column / 2]->c;
-      // Products of such factors, and sums of few of them, are exact or nearly so in 64 bits.
+      // Products of such numbers, and sums of few of them, are exact or nearly so in 64 bits.
       double added = 0;
       for (int k = 0; k < lanes[0]->k; ++k)
-        added += factorAt(lanes, true, row, k) * factorAt(lanes, false, column, k);
+        added += operandAt(lanes, true, row, k) * operandAt(lanes, false, column, k);
       if (types == MatrixTypes::S8ToS32) {
         uint32_t value = read<uint32_t>(sum, element) + static_cast<uint32_t>(static_cast<int32_t>(added));
         std::memcpy(sum + 4 * element, &value, 4);
@@ -114,7 +114,7 @@ static void gatherRows(const MatrixPart *const (&lanes)[warpSize]) {
 }
 
 void tilewright::sim::exchangeMatrices(const MatrixPart *const (&lanes)[warpSize]) {
-  if (lanes[0]->isProduct)
+  if (lanes[0]->isMatmul)
     multiply(lanes);
   else if (lanes[0]->isStore)
     gatherRows(lanes);

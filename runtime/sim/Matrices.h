@@ -10,14 +10,14 @@ namespace tilewright::sim {
 
 /// One lane's part of what its warp does together: pointers to its own memory.
 struct MatrixPart {
-  bool isProduct = false, isStore = false;
+  bool isMatmul = false, isStore = false;
   // ldmatrix: the row of 16 bytes that the lane names, and its part of each matrix. stmatrix: the lane's part of each
   // matrix, and the row of 16 bytes that it stores.
   int32_t matrices = 0;
   bool isTransposed = false;
   const char *row = nullptr;
   char *result = nullptr;
-  // mma.sync: its elements of the factors and of the sums, which stay where they are.
+  // mma.sync: its elements of the operands and of the sums, which stay where they are.
   MatrixTypes types = MatrixTypes::F16ToF32;
   int32_t k = 0;
   const char *a = nullptr, *b = nullptr;

@@ -203,7 +203,7 @@ void tw_sim_multiply(ThreadState *state, const char *site, int32_t types, int32_
                      char *c) {
   auto &thread = static_cast<Thread &>(*state);
   MatrixPart part;
-  part.isProduct = true;
+  part.isMatmul = true;
   part.types = static_cast<MatrixTypes>(types);
   part.k = k;
   part.a = a;

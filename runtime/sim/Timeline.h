@@ -1,6 +1,6 @@
 //===- Timeline.h - what the warps of a simulated launch did, and when ----===//
 //
-// The simulator has no clock. Each thread counts what it does: a step for each access to memory, copy, product and
+// The simulator has no clock. Each thread counts what it does: a step for each access to memory, copy, matmul and
 // arrival. Who waits goes on no earlier than the last of those that it waits for, as by Lamport's clocks. So the order
 // of events is that of what depends on what, however the simulator runs the threads.
 //

@@ -10,15 +10,15 @@
 
 namespace tilewright::sim {
 
-/// A read or a write. Threads see memory one way, TMA copies and products another (the async proxy).
+/// A read or a write. Threads see memory one way, TMA copies and matmuls another (the async proxy).
 struct Use {
   Moment moment;
   Site site;
   bool isAsync = false;
 };
 
-/// Who is about to use memory: what it knows, and which writes of threads it knows to have been made visible to bulk
-/// copies and products.
+/// Who is about to use memory: what it knows, and which writes of threads it knows to have been made visible to TMA
+/// copies and matmuls.
 struct User : Use {
   User(Use use, const Knowledge &known, const Knowledge &fenced) : Use(use), known(known), fenced(fenced) {}
   const Knowledge &known, &fenced;

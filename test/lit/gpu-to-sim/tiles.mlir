@@ -25,9 +25,9 @@
 // CHECK: llvm.add %[[PLACE]], %[[FIRST]] : i32
 // CHECK: %[[SECOND:.*]] = llvm.mlir.constant(65538 : i32) : i32
 // CHECK: llvm.add %[[PLACE]], %[[SECOND]] : i32
-// CHECK: %[[SUM:.*]] = llvm.call @tw_sim_begin_product(%[[STATE]], {{.*}}) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> i64
-// CHECK: llvm.call @tw_sim_commit_products(%[[STATE]])
-// CHECK: llvm.call @tw_sim_wait_products(%[[STATE]],
+// CHECK: %[[SUM:.*]] = llvm.call @tw_sim_begin_matmul(%[[STATE]], {{.*}}) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> i64
+// CHECK: llvm.call @tw_sim_commit_matmuls(%[[STATE]])
+// CHECK: llvm.call @tw_sim_wait_matmuls(%[[STATE]],
 // CHECK: llvm.call @tw_sim_read_sums(%[[STATE]], %{{.*}}, %[[SUM]], %[[SLOT:.*]]) : (
 // CHECK: llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.struct<(f32, f32,
 // CHECK: llvm.call @tw_sim_store_matrices(%[[STATE]],

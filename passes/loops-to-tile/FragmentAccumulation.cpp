@@ -1,5 +1,5 @@
-//===- FragmentSums.cpp - sums of fragments -------------------------------===//
-#include "passes/loops-to-tile/FragmentSums.h"
+//===- FragmentAccumulation.cpp - additions to fragments -----------------===//
+#include "passes/loops-to-tile/FragmentAccumulation.h"
 
 using namespace mlir;
 

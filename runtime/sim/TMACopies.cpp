@@ -1,4 +1,4 @@
-//===- BulkCopies.cpp - tiles between global and shared memory ------------===//
+//===- TMACopies.cpp - tiles between global and shared memory ------------===//
 #include "runtime/Launcher.h"
 #include "runtime/sim/Machine.h"
 

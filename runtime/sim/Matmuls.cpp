@@ -1,5 +1,5 @@
-//===- Products.cpp - what a warpgroup multiplies -------------------------===//
-#include "runtime/sim/Products.h"
+//===- Matmuls.cpp - what a warpgroup multiplies -------------------------===//
+#include "runtime/sim/Matmuls.h"
 #include "runtime/sim/Numbers.h"
 
 #include <algorithm>
@@ -64,8 +64,8 @@ void tilewright::sim::decode(Element element, const char *chunk, double *numbers
 }
 
 void Sums::add(const double *a, const double *b, int k, int added) {
-  // Products of such factors are exact in 64 bits, and sums of few of them nearly so: one rounding an instruction.
-  for (int row = 0; row < productRows; ++row) {
+  // Products of such numbers are exact in 64 bits, and sums of few of them nearly so: one rounding an instruction.
+  for (int row = 0; row < matmulRows; ++row) {
     double *sum = values.data() + row * columns;
     for (int i = 0; i < k; ++i) {
       double factor = a[row * k + i];
@@ -89,7 +89,7 @@ void Sums::add(const double *a, const double *b, int k, int added) {
 static int getRow(int number) { return number / warpSize * 16 + number % warpSize / 4; }
 
 void tilewright::sim::decodeRegisters(Element element, const char *registers, int number, double *rows) {
-  constexpr int columns = productBytes / 2;
+  constexpr int columns = matmulBytes / 2;
   // Four registers of two neighbours: the upper row, the lower, and 8 columns on both again.
   for (int i = 0; i < 4; ++i) {
     char chunk[chunkBytes] = {};
@@ -149,7 +149,7 @@ Sums &WarpgroupSums::create(Element type, int columns) {
   Sums &sums = all.back();
   sums.type = type;
   sums.columns = columns;
-  sums.values.assign(productRows * columns, 0);
+  sums.values.assign(matmulRows * columns, 0);
   return sums;
 }
 

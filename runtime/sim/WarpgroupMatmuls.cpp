@@ -1,4 +1,4 @@
-//===- WarpgroupProducts.cpp - products of simulated warpgroups -----------===//
+//===- WarpgroupMatmuls.cpp - matmuls of simulated warpgroups ------------===//
 #include "runtime/sim/Machine.h"
 
 #include <algorithm>
@@ -9,23 +9,23 @@ using namespace tilewright::sim;
 static constexpr char usedSums[] =
     "use of an accumulator that another wgmma has added to since: an accumulator is used once";
 
-uint64_t Machine::beginProduct(Thread &thread, Site site, const ProductPart &part) {
-  thread.product = &part;
-  block(thread, Wait::Product, site);
-  return thread.productResult;
+uint64_t Machine::beginMatmul(Thread &thread, Site site, const MatmulPart &part) {
+  thread.matmul = &part;
+  block(thread, Wait::Matmul, site);
+  return thread.matmulResult;
 }
 
-static bool isSame(const ProductPart &a, const ProductPart &b) {
+static bool isSame(const MatmulPart &a, const MatmulPart &b) {
   return a.isSums() == b.isSums() && !a.registers == !b.registers && a.accumulator == b.accumulator &&
-         std::equal(a.words, a.words + NumProductWords, b.words) &&
-         std::equal(a.descriptors, a.descriptors + 2 * a.words[ProductInstructions], b.descriptors);
+         std::equal(a.words, a.words + NumMatmulWords, b.words) &&
+         std::equal(a.descriptors, a.descriptors + 2 * a.words[MatmulInstructions], b.descriptors);
 }
 
 /// The numbers of an operand of one instruction: of the first by row, of the second by what is summed over.
-void Machine::readOperand(const ProductPart &part, int operand, Descriptor descriptor, const User &user,
+void Machine::readOperand(const MatmulPart &part, int operand, Descriptor descriptor, const User &user,
                           SimulatedBlock &block, const std::string &who, std::vector<double> &numbers) {
   Element element = part.element(operand);
-  int extent = part.extent(operand), k = productBytes / bytesOf(element), inChunk = chunkBytes / bytesOf(element);
+  int extent = part.extent(operand), k = matmulBytes / bytesOf(element), inChunk = chunkBytes / bytesOf(element);
   bool isMNMajor = part.isMNMajor(operand);
   int alongK = operand ? extent : 1, alongExtent = operand ? 1 : k; // from one number to the next
   numbers.resize(extent * k);
@@ -55,37 +55,37 @@ void Machine::readOperand(const ProductPart &part, int operand, Descriptor descr
     }
 }
 
-/// A product begins when all threads of the warpgroup have come to it. It is done at once, and counts as under way
+/// A matmul begins when all threads of the warpgroup have come to it. It is done at once, and counts as under way
 /// until the wait for its group.
-bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
+bool Machine::endMatmul(SimulatedBlock &block, size_t firstThread) {
   Thread *first = block.threads + firstThread, *end = first + warpgroupSize;
   Site site = first->waitSite;
   if (!std::all_of(first, end,
-                   [&](const Thread &thread) { return thread.wait == Wait::Product && thread.waitSite == site; }))
+                   [&](const Thread &thread) { return thread.wait == Wait::Matmul && thread.waitSite == site; }))
     return false;
-  const ProductPart part = *first->product;
+  const MatmulPart part = *first->matmul;
   size_t number = firstThread / warpgroupSize;
   std::string who = "wgmma of warpgroup " + std::to_string(number);
-  if (!std::all_of(first, end, [&](const Thread &thread) { return isSame(part, *thread.product); }))
+  if (!std::all_of(first, end, [&](const Thread &thread) { return isSame(part, *thread.matmul); }))
     reportAt(BarrierAccess, site,
              "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
   if (part.isSums()) {
-    // They begin with what the threads hold: no product is under way.
-    Sums &begun =
-        block.sums[number].create(static_cast<Element>(part.words[ProductSum]), part.words[ProductSumColumns]);
+    // They begin with what the threads hold: no matmul is under way.
+    Sums &begun = block.sums[number].create(static_cast<Element>(part.words[MatmulAccumulator]),
+                                            part.words[MatmulAccumulatorColumns]);
     block.sums[number].rename(begun);
     begun.site = site;
     for (Thread *thread = first; thread != end; ++thread)
-      begun.write(thread - first, thread->product->registers);
+      begun.write(thread - first, thread->matmul->registers);
     for (Thread *thread = first; thread != end; ++thread) {
-      thread->productResult = begun.id;
+      thread->matmulResult = begun.id;
       thread->wait = Wait::Nothing;
     }
     return true;
   }
-  // What one of them does not know of the product cannot rely on.
+  // What one of them does not know of the matmul cannot rely on.
   Meeting common;
-  Agent agent = first->productGroups.agent;
+  Agent agent = first->matmulGroups.agent;
   if (!agent)
     agent = newAgent(who, block);
   if (checked) {
@@ -96,32 +96,32 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
     }
   }
   for (Thread *thread = first; thread != end; ++thread) {
-    thread->productGroups.agent = agent;
-    thread->productGroups.add(site);
+    thread->matmulGroups.agent = agent;
+    thread->matmulGroups.add(site);
   }
 
-  auto type = static_cast<Element>(part.words[ProductSum]);
+  auto type = static_cast<Element>(part.words[MatmulAccumulator]);
   WarpgroupSums &all = block.sums[number];
   Sums *sums = part.accumulator ? all.find(part.accumulator) : nullptr;
   if (part.accumulator && !sums)
     reportAt(UnwrittenRead, site, usedSums, block);
   if (!sums)
-    sums = &all.create(type, part.words[ProductSumColumns]);
+    sums = &all.create(type, part.words[MatmulAccumulatorColumns]);
   all.rename(*sums);
-  sums->group = first->productGroups.last;
+  sums->group = first->matmulGroups.last;
   sums->site = site;
   User user({{agent, sums->group}, site, /*isAsync=*/true}, common.known, common.fenced);
   std::vector<double> a, b;
-  for (int32_t i = 0; i < part.words[ProductInstructions]; ++i) {
+  for (int32_t i = 0; i < part.words[MatmulInstructions]; ++i) {
     if (part.registers) {
-      a.resize(productRows * productBytes / 2);
+      a.resize(matmulRows * matmulBytes / 2);
       for (Thread *thread = first; thread != end; ++thread)
-        decodeRegisters(part.element(0), thread->product->registers + 16 * i, thread - first, a.data());
+        decodeRegisters(part.element(0), thread->matmul->registers + 16 * i, thread - first, a.data());
     } else {
       readOperand(part, 0, {part.descriptors[2 * i]}, user, block, who, a);
     }
     readOperand(part, 1, {part.descriptors[2 * i + 1]}, user, block, who, b);
-    sums->add(a.data(), b.data(), productBytes / bytesOf(part.element(0)), part.extent(1));
+    sums->add(a.data(), b.data(), matmulBytes / bytesOf(part.element(0)), part.extent(1));
   }
   if (timeline.isOn) {
     std::vector<Thread *> together;
@@ -130,7 +130,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
     align(together);
   }
   for (Thread *thread = first; thread != end; ++thread) {
-    thread->productResult = sums->id;
+    thread->matmulResult = sums->id;
     thread->wait = Wait::Nothing;
   }
   return true;
@@ -142,11 +142,11 @@ void Machine::readSums(Thread &thread, Site site, uint64_t accumulator, char *re
     reportAt(UnwrittenRead, site, usedSums, *thread.block);
     return;
   }
-  if (checked && thread.knowledge.known.of(thread.productGroups.agent) < sums->group)
+  if (checked && thread.knowledge.known.of(thread.matmulGroups.agent) < sums->group)
     reportAt(UnfinishedCopy, site,
              "read of an accumulator that is not done: " + describe(thread) + " reads what wgmma at " +
                  sums->site.line() + " adds up, which is under way: its group is not " +
-                 (sums->group > thread.productGroups.ended ? "ended" : "waited for"),
+                 (sums->group > thread.matmulGroups.ended ? "ended" : "waited for"),
              *thread.block);
   sums->read(thread.number % warpgroupSize, result);
 }

@@ -1,6 +1,6 @@
-//===- FragmentSums.h - sums of fragments, and how long they take ---------===//
-#ifndef TILEWRIGHT_PASSES_LOOPSTOTILE_FRAGMENTSUMS_H
-#define TILEWRIGHT_PASSES_LOOPSTOTILE_FRAGMENTSUMS_H
+//===- FragmentAccumulation.h - additions to fragments -------------------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOTILE_FRAGMENTACCUMULATION_H
+#define TILEWRIGHT_PASSES_LOOPSTOTILE_FRAGMENTACCUMULATION_H
 
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"

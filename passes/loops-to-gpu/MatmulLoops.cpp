@@ -1,5 +1,5 @@
-//===- MatrixProducts.cpp - loops that a matrix instruction does ----------===//
-#include "passes/loops-to-gpu/MatrixProducts.h"
+//===- MatmulLoops.cpp - loops that a matrix instruction does ------------===//
+#include "passes/loops-to-gpu/MatmulLoops.h"
 #include "passes/AddressSpaces.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -12,19 +12,19 @@ using namespace mlir;
 
 namespace tilewright {
 
-FailureOr<MatrixProduct> readProductLoops(scf::ForOp nest) {
+FailureOr<MatmulLoops> readMatmulLoops(scf::ForOp nest) {
   FailureOr<schedule::MatrixNest> found = schedule::readMatrixNest(nest);
   if (failed(found))
     return failure();
   if (found->loops.size() != 3)
     return nest.emitError() << "expected one loop for each of m, n and k, got " << found->loops.size();
   auto loopOver = [&](schedule::MatrixAxis axis) { return found->getLoops(axis).front(); };
-  return MatrixProduct{loopOver(schedule::MatrixAxis::M),
-                       loopOver(schedule::MatrixAxis::N),
-                       loopOver(schedule::MatrixAxis::K),
-                       found->a,
-                       found->b,
-                       found->store};
+  return MatmulLoops{loopOver(schedule::MatrixAxis::M),
+                     loopOver(schedule::MatrixAxis::N),
+                     loopOver(schedule::MatrixAxis::K),
+                     found->a,
+                     found->b,
+                     found->store};
 }
 
 bool isComputedFrom(Value value, scf::ForOp loop) {
@@ -35,8 +35,8 @@ bool isComputedFrom(Value value, scf::ForOp loop) {
          llvm::any_of(op->getOperands(), [&](Value operand) { return isComputedFrom(operand, loop); });
 }
 
-void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value col) {
-  OpBuilder builder(product.m);
+void stageOperand(MatmulLoops &matmul, memref::LoadOp &load, Value row, Value col) {
+  OpBuilder builder(matmul.m);
   Location loc = load.getLoc();
   auto getLoop = [](Value variable) {
     return cast<scf::ForOp>(cast<BlockArgument>(variable).getOwner()->getParentOp());
@@ -57,7 +57,7 @@ void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value 
   }
   std::function<void(Value)> copy = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || mapping.contains(value) || !product.m->isAncestor(op))
+    if (!op || mapping.contains(value) || !matmul.m->isAncestor(op))
       return;
     for (Value operand : op->getOperands())
       copy(operand);
@@ -85,11 +85,11 @@ Value placeInLane(index::IndexSpace &space, OpBuilder &builder, Location loc, Af
   return space.materialize(builder, loc, expr);
 }
 
-void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, index::IndexSpace &space) {
-  OpBuilder builder(product.m);
-  Location loc = product.m.getLoc();
+void emitMatmul(MatmulLoops matmul, FragmentLayouts &layouts, LaneBuffers &laneBuffers, index::IndexSpace &space) {
+  OpBuilder builder(matmul.m);
+  Location loc = matmul.m.getLoc();
   index::IndexSpace::Substitution first;
-  for (scf::ForOp loop : {product.m, product.n, product.k})
+  for (scf::ForOp loop : {matmul.m, matmul.n, matmul.k})
     first[loop.getInductionVar()] = builder.getAffineConstantExpr(0);
   auto indicesOf = [&](Value buffer, ValueRange indices) {
     const FragmentLayout &layout = layouts[buffer];
@@ -117,9 +117,9 @@ void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &l
     auto type = VectorType::get({layout.getElements() / layout.pack, layout.pack}, element);
     return vector::ShapeCastOp::create(builder, loc, type, flat);
   };
-  Value result = product.result.getMemRef();
-  memref::LoadOp loadA = product.a, loadB = product.b;
-  memref::StoreOp store = product.result;
+  Value result = matmul.result.getMemRef();
+  memref::LoadOp loadA = matmul.a, loadB = matmul.b;
+  memref::StoreOp store = matmul.result;
   Value a = load(loadA.getMemRef(), loadA.getIndices()), b = load(loadB.getMemRef(), loadB.getIndices());
   Value c = load(result, store.getIndices());
   const FragmentLayout &layout = layouts[result];

@@ -1,6 +1,6 @@
-//===- Products.h - what a warpgroup multiplies ---------------------------===//
-#ifndef TILEWRIGHT_RUNTIME_SIM_PRODUCTS_H
-#define TILEWRIGHT_RUNTIME_SIM_PRODUCTS_H
+//===- Matmuls.h - what a warpgroup multiplies ---------------------------===//
+#ifndef TILEWRIGHT_RUNTIME_SIM_MATMULS_H
+#define TILEWRIGHT_RUNTIME_SIM_MATMULS_H
 
 #include "runtime/sim/ABI.h"
 #include "runtime/sim/Report.h"
@@ -10,20 +10,20 @@
 
 namespace tilewright::sim {
 
-constexpr int warpgroupSize = 4 * warpSize, productRows = 64, productBytes = 32; // of the dimension that is summed over
+constexpr int warpgroupSize = 4 * warpSize, matmulRows = 64, matmulBytes = 32; // of the dimension that is summed over
 constexpr int chunkBytes = 16;
 
-/// What all threads of a warpgroup bring along: the words and descriptors of a product (ABI.h).
-struct ProductPart {
+/// What all threads of a warpgroup bring along: the words and descriptors of a matmul (ABI.h).
+struct MatmulPart {
   const int32_t *words = nullptr;
   const uint64_t *descriptors = nullptr; // two an instruction
   uint64_t accumulator = 0;              // 0: none
   const char *registers = nullptr; // the thread's, of the first operand, or of the sums where there are no descriptors
 
   bool isSums() const { return !descriptors; }
-  Element element(int operand) const { return static_cast<Element>(words[operand ? ProductB : ProductA]); }
-  bool isMNMajor(int operand) const { return words[ProductMajors] >> operand & 1; }
-  int extent(int operand) const { return operand ? words[ProductColumns] : productRows; }
+  Element element(int operand) const { return static_cast<Element>(words[operand ? MatmulB : MatmulA]); }
+  bool isMNMajor(int operand) const { return words[MatmulMajors] >> operand & 1; }
+  int extent(int operand) const { return operand ? words[MatmulColumns] : matmulRows; }
 };
 
 int bytesOf(Element element);
@@ -63,23 +63,23 @@ void decode(Element element, const char *chunk, double *numbers, int step);
 /// rows.
 void decodeRegisters(Element element, const char *registers, int number, double *rows);
 
-/// Sums of products of a tile of 64 rows, in the registers of a warpgroup.
+/// Sums of matmuls of a tile of 64 rows, in the registers of a warpgroup.
 struct Sums {
   uint64_t id = 0;
   Element type = Element::F32;
   int columns = 0;
-  uint32_t group = 0; // of products, the last that adds to them
+  uint32_t group = 0; // of matmuls, the last that adds to them
   Site site;
   std::vector<double> values;
 
-  /// Adds the product of a[row][k] and b[k][column], rounded as the sums are, to so many columns.
+  /// Adds the products of a[row][k] and b[k][column], rounded as the sums are, to so many columns.
   void add(const double *a, const double *b, int k, int added);
   /// What thread `number` of the warpgroup holds, in registers.
   void read(int number, char *registers) const;
   void write(int number, const char *registers);
 };
 
-/// The sums that a warpgroup has. A product that adds to some gives new ones in their place.
+/// The sums that a warpgroup has. A matmul that adds to some gives new ones in their place.
 class WarpgroupSums {
 public:
   void clear() { all.clear(), nextId = 1; }
