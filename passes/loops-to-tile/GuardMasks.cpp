@@ -10,6 +10,7 @@
 #include "passes/loops-to-tile/Masks.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -78,11 +79,19 @@ void MaskedMap::collect(Value condition) {
   Operation *op = condition.getDefiningOp();
   if (!op || op->getParentOp() != map)
     return;
-  if (isa<arith::AndIOp>(op))
+  if (isa<arith::AndIOp>(op)) {
     for (Value part : op->getOperands())
       collect(part);
-  else if (auto least = getLeast(condition))
-    conditions.insert({condition, *least});
+    return;
+  }
+  // Of two conditions one that the place tells is enough.
+  auto choice = dyn_cast<arith::SelectOp>(op);
+  bool isEither = isa<arith::OrIOp>(op) || (choice && matchPattern(choice.getTrueValue(), m_One()));
+  for (Value part : isEither ? ValueRange(op->getOperands().take_front(choice ? 1 : 2)) : ValueRange(condition))
+    if (auto least = getLeast(part)) {
+      conditions.insert({condition, *least});
+      return;
+    }
 }
 
 bool MaskedMap::match() {
@@ -121,11 +130,24 @@ void MaskedMap::yieldUnmasked(OpBuilder &builder) {
 }
 
 SmallVector<Operation *> MaskedMap::getEqual() {
+  auto kernel = map->getParentOfType<tile::KernelOp>();
   auto flags = OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreDiscardableAttrs;
   SmallVector<Operation *> equal = {map};
-  for (Operation *op = map->getNextNode(); op; op = op->getNextNode())
-    if (isMemoryEffectFree(map) && OperationEquivalence::isEquivalentTo(map, op, flags))
+  // What is read stays the same where the kernel does not write there.
+  bool isKept = !map.walk([&](memref::LoadOp load) {
+                      return WalkResult(failure(llvm::any_of(load.getMemRef().getUsers(), [&](Operation *user) {
+                        return isa<tile::StoreOp, memref::StoreOp>(user) && kernel->isAncestor(user);
+                      })));
+                    })
+                     .wasInterrupted();
+  // Operands in their order: upstream sorts those of commutative ops by address, and misses equal ones.
+  for (Operation *op = map->getNextNode(); op; op = op->getNextNode()) {
+    DenseMap<Value, Value> known;
+    auto isEqual = [&](Value own, Value other) { return success(own == other || known.lookup(own) == other); };
+    auto learn = [&](Value own, Value other) { known[own] = other; };
+    if (isKept && OperationEquivalence::isEquivalentTo(map, op, isEqual, learn, flags))
       equal.push_back(op);
+  }
   return equal;
 }
 

@@ -16,8 +16,7 @@ std::optional<std::pair<Value, Value>> matchMask(Operation *op) {
   return std::pair(choice.elseYield().getOperand(0), choice.getCondition());
 }
 
-/// A compared number as a sum.
-static std::optional<index::LinearIndex> getSum(Value value, LoadedTerm getLoaded) {
+std::optional<index::LinearIndex> getSum(Value value, LoadedTerm getLoaded) {
   if (value.getType().isIndex())
     return index::LinearIndex::get(value);
   index::LinearIndex sum;

@@ -3,6 +3,7 @@
 #include "passes/index/Extents.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
+#include "passes/loops-to-tile/Masks.h"
 #include "passes/loops-to-tile/TileRaiser.h"
 
 #include "mlir/IR/Matchers.h"
@@ -23,13 +24,26 @@ static bool isBound(arith::CmpIPredicate predicate, index::LinearIndex end, Valu
 
 /// Whether a condition says that `indices` are within `tensor`, and nothing else. Conjunctions are. `guarded` learns of
 /// which dimensions it says so.
-static bool isWithin(Value condition, Value tensor, ArrayRef<index::LinearIndex> indices, llvm::BitVector &guarded) {
+static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::LinearIndex> indices,
+                     llvm::BitVector &guarded) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
-    return isWithin(both.getLhs(), tensor, indices, guarded) && isWithin(both.getRhs(), tensor, indices, guarded);
+    return isWithin(both.getLhs(), copy, indices, guarded) && isWithin(both.getRhs(), copy, indices, guarded);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
-  auto left = index::LinearIndex::get(compare.getLhs()), right = index::LinearIndex::get(compare.getRhs());
+  // A number that is read again is the one that the index has.
+  auto getRead = [&](memref::LoadOp load) -> std::optional<index::LinearIndex> {
+    for (Value value : copy.read) {
+      auto known = value.getDefiningOp<arith::IndexCastOp>().getIn().getDefiningOp<memref::LoadOp>();
+      if (known.getMemRef() != load.getMemRef() || known.getIndices() != load.getIndices())
+        continue;
+      index::LinearIndex sum;
+      sum.terms[value] = 1;
+      return sum;
+    }
+    return std::nullopt;
+  };
+  auto left = getSum(compare.getLhs(), getRead), right = getSum(compare.getRhs(), getRead);
   if (!left || !right)
     return false;
   for (auto [dimension, index] : llvm::enumerate(indices)) {
@@ -38,7 +52,7 @@ static bool isWithin(Value condition, Value tensor, ArrayRef<index::LinearIndex>
       continue;
     guarded.set(dimension);
     // What the index is compared with, which may be so much more than what stands on the left.
-    if (isBound(compare.getPredicate(), right->plus(distance), tensor, dimension))
+    if (isBound(compare.getPredicate(), right->plus(distance), copy.tensor, dimension))
       return true;
   }
   return false;
@@ -164,11 +178,13 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   auto inBuffer = index::getLinearIndices(isLoad ? store.getIndices() : copy.load.getIndices());
   if (isLoad && inTensor && failed(matchGathered(of, copy, *inTensor)))
     return failure();
-  if (!inTensor || !inBuffer || !areOfLoops(*inTensor, of) || !areOfLoops(*inBuffer, of))
+  if (isLoad && inTensor && !copy.gathered)
+    findRead(of, copy, *inTensor);
+  if (!inTensor || !inBuffer || !areOfLoops(*inTensor, of, copy.read) || !areOfLoops(*inBuffer, of))
     return refuse() << "expected a copy of boxes, at indices that are sums of multiples of loops";
   llvm::BitVector guarded(type.getRank());
   for (Value condition : conditions)
-    if (!isWithin(condition, copy.tensor, *inTensor, guarded))
+    if (!isWithin(condition, copy, *inTensor, guarded))
       return refuse() << "expected zeros where the tensor ends and nowhere else, as TMA fills them in";
 
   // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the

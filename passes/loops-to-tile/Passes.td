@@ -13,7 +13,8 @@ def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
     Copies marked `schedule.copy` become `tile.load` and `tile.store`. Loops with `schedule.instruction` become
     `tile.matmul` of the operands that `schedule.operand` names. Loops that set all elements become `tile.fill`, and
     loops that compute elements from others become `tile.map`. Tiles in registers are values, which a loop carries that
-    stores to them. What cannot work is refused.
+    stores to them. The place of a loaded tile may be a number in memory, plus an index: one number for all of the tile.
+    What cannot work is refused.
 
     ```mlir
     scf.for %ko = %c0 to %c64 step %c1 {
@@ -74,8 +75,8 @@ def SkipMaskedTiles : Pass<"skip-masked-tiles", "mlir::func::FuncOp"> {
     iteration is left out, with its loads, where two things hold. The constant is chosen for a whole tile. The iteration
     then changes nothing of what the loop carries, such as a maximum with minus infinity or a sum of zeros. Such
     iterations are before the first tile and behind the last tile of which something is left. Tiles of the grid with
-    more iterations come first. At least one iteration is left. What is reduced counts as finite, as `roll-reductions`
-    makes it.
+    more iterations come first. A compared number may be in memory, which the kernel does not write. At least one
+    iteration is left. What is reduced counts as finite, as `roll-reductions` makes it.
 
     ```mlir
     scf.for %j = %c0 to %c32 step %c1 ... {   // keys 128 j + column up to query 128 x + row
@@ -292,8 +293,9 @@ def GuardMasks : Pass<"guard-masks", "mlir::func::FuncOp"> {
   let summary = "Masks are computed only for the tiles that they cut";
   let description = [{
     A mask is a choice by comparisons of an element's place. Where they hold for all elements of a tile, which the tile's place
-    tells, the map is computed without them. A warpgroup decides this for its own rows. Equal masks of one fragment are
-    computed once.
+    tells, the map is computed without them. Of two conditions, one of which has to hold, one such comparison is enough.
+    A warpgroup decides this for its own rows. Equal masks of one fragment are computed once, also where they read memory
+    that the kernel does not write.
 
     ```mlir
     %masked = tile.map %s : ... {       // keys 64 j + column up to query row

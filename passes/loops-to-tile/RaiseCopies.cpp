@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tilewright {
 
 tile::ClusterAxisAttr TileRaiser::getMulticast(const TileCopy &copy) {
-  if (copy.gathered)
+  if (copy.gathered || !copy.read.empty())
     return nullptr;
   // A load goes to blocks along one axis. What all blocks of the cluster need each row of them brings for itself.
   for (unsigned axis = 0; axis < 2; ++axis)
@@ -21,11 +21,14 @@ tile::ClusterAxisAttr TileRaiser::getMulticast(const TileCopy &copy) {
 
 SmallVector<Value> TileRaiser::getCoordinates(const TileCopy &copy) {
   SmallVector<Value> coordinates;
+  IRMapping known = places;
+  for (Value read : copy.read)
+    known.map(read, remake(read, known));
   for (auto [number, dimension] : llvm::enumerate(copy.dimensions))
     if (copy.gathered && copy.gathered->inMap == number)
       coordinates.append(getGatheredCoordinates(copy));
     else
-      coordinates.push_back(dimension.first.materialize(builder, copy.getLoc(), places));
+      coordinates.push_back(dimension.first.materialize(builder, copy.getLoc(), known));
   return coordinates;
 }
 

@@ -86,6 +86,17 @@ LogicalResult TileRaiser::matchGathered(Operation *of, TileCopy &copy, MutableAr
   return success();
 }
 
+void TileRaiser::findRead(Operation *of, TileCopy &copy, ArrayRef<index::LinearIndex> indices) {
+  SmallVector<scf::ForOp> loops = getLoopsAround(copy.store, of);
+  GatheredDimension none{0, nullptr, nullptr, {}};
+  for (const index::LinearIndex &index : indices)
+    for (auto [value, factor] : index.terms)
+      if (auto cast = value.getDefiningOp<arith::IndexCastOp>(); cast && cast.getIn().getDefiningOp<memref::LoadOp>() &&
+                                                                 of->isAncestor(cast) &&
+                                                                 isOfPage(value, of, loops, none))
+        copy.read.push_back(value);
+}
+
 SmallVector<Value> TileRaiser::getGatheredCoordinates(const TileCopy &copy) {
   SmallVector<Value> coordinates;
   for (int64_t number = 0; number < copy.gathered->count; ++number) {

@@ -30,13 +30,13 @@ SmallVector<memref::StoreOp> getStores(Operation *nest) {
   return stores;
 }
 
-bool areOfLoops(ArrayRef<index::LinearIndex> indices, Operation *nest) {
+bool areOfLoops(ArrayRef<index::LinearIndex> indices, Operation *nest, ValueRange known) {
   return llvm::all_of(indices, [&](const index::LinearIndex &index) {
     return llvm::all_of(index.terms, [&](auto term) {
       Value root = term.first;
       while (auto part = root.getDefiningOp<affine::AffineApplyOp>())
         root = part.getMapOperands()[0];
-      return isa<BlockArgument>(root) || !nest->isAncestor(root.getDefiningOp());
+      return isa<BlockArgument>(root) || !nest->isAncestor(root.getDefiningOp()) || llvm::is_contained(known, root);
     });
   });
 }

@@ -123,12 +123,9 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
   else
     builder.setInsertionPointToStart(put->getBlock());
   // Which iteration it is for is known before, and where its tiles lie.
-  bool isGathered = llvm::any_of(put.getTiles(), [](Value tile) {
-    auto load = tile.getDefiningOp<tile::LoadOp>();
-    return load && load.getGathered();
-  });
+  bool isRead = llvm::any_of(*put->getBlock(), llvm::IsaPred<memref::LoadOp>);
   auto isBefore = [&](Operation &op) {
-    return isa<arith::ArithDialect>(op.getDialect()) || (isGathered && isa<affine::AffineApplyOp, memref::LoadOp>(op));
+    return isa<arith::ArithDialect>(op.getDialect()) || (isRead && isa<affine::AffineApplyOp, memref::LoadOp>(op));
   };
   while (isBefore(*builder.getInsertionPoint()))
     builder.setInsertionPointAfter(&*builder.getInsertionPoint());

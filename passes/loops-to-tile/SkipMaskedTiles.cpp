@@ -65,8 +65,10 @@ private:
 };
 
 std::optional<index::LinearIndex> MaskedLoop::getLoaded(memref::LoadOp load) {
-  // Nobody writes there, and the place is one that is known before the loop.
-  bool isWritten = llvm::any_of(load.getMemRef().getUsers(), llvm::IsaPred<tile::StoreOp, memref::StoreOp>);
+  // This kernel does not write there, and the place is one that is known before the loop.
+  bool isWritten = llvm::any_of(load.getMemRef().getUsers(), [&](Operation *user) {
+    return isa<tile::StoreOp, memref::StoreOp>(user) && kernel->isAncestor(user);
+  });
   auto isKnown = [&](Value index) { return !loop->isAncestor(index.getParentBlock()->getParentOp()); };
   if (isWritten || loop->isAncestor(load.getMemRef().getParentBlock()->getParentOp()) ||
       !llvm::all_of(load.getIndices(), isKnown))

@@ -41,6 +41,7 @@ struct TileCopy {
       dimensions;                // of the tensor map, outermost first; the last one's are columns, all others rows
   int64_t rows = 0, columns = 0; // of the tile
   std::optional<GatheredDimension> gathered;
+  llvm::SmallVector<mlir::Value> read; // of what the places are sums: numbers in memory, one for all of the tile
   int64_t swizzle = 0;
   int64_t atOnce = 0;      // so many columns of the tile, or of the accumulator, are in the buffer at a time
   bool isDeferred = false; // until the block's next tile is computed
@@ -101,6 +102,8 @@ private:
   /// A load's dimension whose index is read from memory. `indices` are then those of one page after the other.
   mlir::LogicalResult matchGathered(mlir::Operation *of, TileCopy &copy,
                                     llvm::MutableArrayRef<index::LinearIndex> indices);
+  /// Finds numbers in memory that the places of a load's elements are sums of, each one for all of the tile.
+  void findRead(mlir::Operation *of, TileCopy &copy, llvm::ArrayRef<index::LinearIndex> indices);
   /// The indices that a tile has along such a dimension.
   llvm::SmallVector<mlir::Value> getGatheredCoordinates(const TileCopy &copy);
   // RaiseCopies.cpp
@@ -156,7 +159,7 @@ private:
   mlir::IRMapping places; // what loops on blocks, warpgroups and iterations are in the kernel
   llvm::SmallMapVector<mlir::Value, mlir::Value, 8> tiles; // what buffers of the nest hold: tiles, and fragments
   llvm::SmallDenseSet<mlir::Value> transposed;             // shared buffers whose rows are the fragment's columns
-  llvm::SmallVector<TileCopy> loads;
+  llvm::SmallVector<TileCopy, 0> loads;
   bool hasResult = false;
 };
 
@@ -165,8 +168,8 @@ llvm::SmallVector<mlir::scf::ForOp> getLoopsAround(mlir::Operation *op, mlir::Op
 inline bool isInGlobalMemory(mlir::Value buffer) {
   return !mlir::cast<mlir::MemRefType>(buffer.getType()).getMemorySpace();
 }
-/// Whether all that is computed in `nest` of such indices is sums of multiples of loops.
-bool areOfLoops(llvm::ArrayRef<index::LinearIndex> indices, mlir::Operation *nest);
+/// Whether all that is computed in `nest` of such indices is sums of multiples of loops, and of `known` values.
+bool areOfLoops(llvm::ArrayRef<index::LinearIndex> indices, mlir::Operation *nest, mlir::ValueRange known = {});
 /// The row and the column of an element of a buffer: all of its dimensions but the last are rows.
 std::optional<std::pair<index::LinearIndex, index::LinearIndex>> getRowAndColumn(mlir::Value buffer,
                                                                                  mlir::ValueRange indices);

@@ -12,7 +12,7 @@ from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.attention import attention as defined
-from ..schedules.attention_choice import tiles_for
+from ..schedules.attention_choice import lists_tiles, tiles_for
 from ..schedules.online_softmax import attention_of
 from ..target import Target
 from ..te import strided
@@ -132,6 +132,8 @@ def attention(
     A query that sees no key gets zeros. The simulator finds numbers of pages that do not exist. On sm_90a, one kernel
     (`schedules.attention_wgmma`) computes 16-bit types with heads of up to 256 and rows of multiples of 16 bytes; pages
     divide its tiles of 64 or 128 keys, or are multiples of them. It is not used if most of its tiles would be empty.
+    Where there is enough to compute, two kernels before it list the tiles of which a bool mask leaves something: no
+    others are loaded and multiplied.
     Everything else is scheduled by rules.
 
     >>> import numpy as np
@@ -161,6 +163,8 @@ def attention(
     if on_gpu:
         is_diagonal = is_causal and window is None and offset == 0 and lengths is None
         tiles = tiles_for(q, k, v, shape, strides, current(), pages, is_causal=is_diagonal)
+        if tiles is not None and mask is not None and pages is None and lengths is None:
+            tiles["is_listed"] = lists_tiles(mask, shape, k.shape[-2], tiles)
     if tiles is not None:
         s, tensors = attention_of(named["Q"], named["K"], named["V"], named.get("mask"), **options, **tiles)
     else:

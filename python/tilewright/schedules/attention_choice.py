@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..devices import GPU
 from .online_softmax import takes
 
-__all__ = ["Laid", "gradient_tiles_for", "tiles_for"]
+__all__ = ["Laid", "gradient_tiles_for", "lists_tiles", "tiles_for"]
 
 
 class Laid(Protocol):
@@ -47,6 +47,8 @@ _BANDWIDTHS = 2
 _LATENCY, _START = 1e-6, 2e-6
 _MOST_STAGES, _MOST_WAVES = 4, 4
 _MORE_KERNELS, _LAUNCH = 3, 3e-6  # seconds each
+# Scores that take longer, with an element of a mask each, than to list which tiles the mask leaves something of.
+_LISTED = 1 << 22
 
 
 def _is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
@@ -88,6 +90,21 @@ def gradient_tiles_for(
         (128 if own > 64 else 64, of_other)
         for own, of_other in ((queries, 128), (queries, 128 if is_narrow else 64), (keys, columns))
     )
+
+
+def lists_tiles(mask: Laid, shape: Sequence[int], keys: int, tiles: dict[str, Any]) -> bool:
+    """Whether the tiles are listed of which a mask leaves something, where the result has such a shape.
+
+    >>> from tilewright.ops.operator import Operand
+    >>> mask = Operand((4096, 4096), "bool")
+    >>> lists_tiles(mask, (2, 16, 4096, 128), 4096, {"tile": (128, 128)})
+    True
+    >>> lists_tiles(mask, (2, 16, 4096, 128), 4096, {"tile": (64, 128), "parts": 4})
+    False
+    """
+    _, columns = tiles["tile"]
+    is_long = math.prod(shape[:-1]) * keys >= _LISTED and keys > columns
+    return mask.dtype == "bool" and "parts" not in tiles and is_long
 
 
 def _parts(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..devices import current
@@ -31,7 +32,8 @@ from ..te import (
 )
 from ..te.schedule import Schedule
 from .key_parts import KeyParts, Written, merged, schedule_merge
-from .scores import Dropout, score
+from .key_tiles import KeyTiles
+from .scores import Dropout, in_window, of_place, score
 
 __all__ = ["attention_of", "takes"]
 
@@ -112,6 +114,7 @@ def attention_of(
     dropout_p: float = 0.0,
     seed: Tensor | None = None,
     written: Written | None = None,
+    is_listed: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
 
@@ -134,36 +137,54 @@ def attention_of(
     from one key to the next. `sinks` has for each head a score without a value. It only takes its share of the weights.
     Weights are dropped with the probability `dropout_p`; a number of int32, the `seed`, says which.
 
+    If `is_listed`, two kernels list the tiles of keys of which a `mask` of bools leaves something. Only these are
+    visited, and the mask is read only for those that it cuts.
+
     With `written`, scores are those of a user's expressions. They are times `scale` if that is given.
     """
     rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], V.shape[-1]]
     dtype, (queries, width, wide) = Q.dtype, extents
     keys: Any = K.shape[-2] if pages is None else K.shape[-2] * pages.shape[1]
-    is_plain = softcap is None and slopes is None and (mask is None or mask.dtype == "bool")
     if scale is None:
-        scale, is_plain = (float(width**-0.5), is_plain) if written is None else (1.0, False)
+        scale = float(width**-0.5) if written is None else 1.0
     places = KeyParts.of(Q, K, V, columns, parts, pages, written)
     made = _Stages(places.heads, _whole(places.rows, rows), _whole(places.keys, columns))
     heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
     if places.is_split:
         results += _WIDTHS  # the first of these columns is the logarithm of the sum of exponentials
     shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
-    # Exponentials are those of two, with one multiplication, where nothing comes between scale and softmax.
-    is_plain = is_plain and scale > 0
-    factor = scale * _LOG2_E if is_plain else _LOG2_E
+    # Exponentials are those of two: scores are multiplied once, by their unit and by this logarithm.
+    unit = scale if softcap is None else softcap
+    unit = 1.0 if unit <= 0 or (mask is not None and mask.dtype != "bool") else unit
+    factor = unit * _LOG2_E
+
+    window = partial(in_window, before=before, behind=behind)
+    listed = None
+    if is_listed:
+        if mask is None or mask.dtype != "bool" or parts is not None or pages is not None or lengths is not None:
+            raise ValueError("expected a mask of bools, and no parts, pages or lengths, to list the tiles of keys")
+        listed = KeyTiles.of_mask(mask, len(heads), queries, keys, tile, partial(window, offset=offset))
 
     def filled(x: Tensor, extents: tuple[int, int], name: str) -> Tensor:
         """The tensor in whole tiles, with zeros where it has no element."""
 
         def element(*at: Expr) -> Expr:
             *outer, row, column = at
+            if listed is not None and x is not Q:
+                *outer, number = outer
+                row = listed.key(outer, number * rows, row)
             value, place, bound = places.element(x, outer, row, column, of_keys=x is not Q)
             ends = [(place, bound, places.end(x is not Q, extents[0])), (column, x.shape[-1], extents[1])]
             there = [index < own for index, own, all_ in ends if own is not None and own < all_]
             return if_then_else(all(*there), value, const(0, x.dtype)) if there else value
 
-        return compute((*heads, *extents), element, name=name)
+        of_tile = [made.rows // rows] if listed is not None and x is not Q else []
+        return compute((*heads, *of_tile, *extents), element, name=name)
+
+    def read(x: Tensor, query: tuple[Expr, ...], row: Expr, column: Expr) -> Expr:
+        of_tile = [query[-1] // rows] if listed is not None else []
+        return x(*query[:-1], *of_tile, row, column).astype("float32")
 
     query = filled(Q, (made.rows, depth), "Q.shared")
     made.queries.append(query)
@@ -177,7 +198,7 @@ def attention_of(
         key = filled(K, (made.keys, depth), f"K.{name}")
         raw = compute(
             shape,
-            lambda *at: sum(query(*at[:-1], d).astype("float32") * key(*at[:-2], at[-1], d).astype("float32"), axis=d),
+            lambda *at: sum(query(*at[:-1], d).astype("float32") * read(key, at[:-1], at[-1], d), axis=d),
             name=name,
         )
         made.loaded.append((key, raw))
@@ -189,22 +210,34 @@ def attention_of(
             own = None
             if places.packed > 1 and (mask is not None or slopes is not None):
                 head[-1] = min(head[-1], places.all_heads[-1] - 1)
+            if listed is not None:
+                key_ = listed.key(outer, i, j)
             if mask is not None:
-                ends = [min(place, extent - 1) for place, extent in ((query_, queries), (key_, keys))]
-                own_places = [*head, *ends][len(head) + 2 - mask.ndim :]
-                own = mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, own_places, strict=True)))
+                ends = ((query_, queries, made.rows), (key_, keys, all_keys))
+                own = of_place(
+                    mask, *head, *(min(place, most - 1) if most < all_ else place for place, most, all_ in ends)
+                )
+            sides = (before, behind)
+            if listed is not None and own is not None:
+                # What is counted as whole no other condition cuts.
+                seen = all(own, *window(query_, key_, offset=offset), *([key_ < keys] if has_end else []))
+                own, sides = select(listed.is_whole(outer, i, j), True, seen), (None, None)
             end, first = keys, offset
             if lengths is not None:
                 end = lengths(head[0])
                 first = end + (offset - queries)
             value = written.score(raw(*at), at) if written is not None else score(
-                raw(*at), query_, key_, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
-                offset=first, softcap=softcap, slope=None if slopes is None else slopes(head[-1]), in_registers=True,
+                raw(*at), query_, key_, mask=own, scale=scale, before=sides[0], behind=sides[1], offset=first,
+                softcap=softcap, slope=None if slopes is None else slopes(head[-1]), in_registers=True, unit=unit,
             )  # fmt: skip
+            if listed is not None:
+                return select(listed.is_visited(outer, i, j), value, const(float("-inf"), "float32"))
             return select(key_ < end, value, const(float("-inf"), "float32")) if has_end else value
 
         is_masked = (
-            not is_plain
+            scale != unit
+            or softcap is not None
+            or slopes is not None
             or written is not None
             or mask is not None
             or before is not None
@@ -243,9 +276,7 @@ def attention_of(
     value = filled(V, (made.keys, results), "V.shared")
     W = compute(
         (*shape[:-1], results),
-        lambda *at: sum(
-            P(*at[:-1], axes[2]).astype("float32") * value(*at[:-2], axes[2], at[-1]).astype("float32"), axis=axes[2]
-        ),
+        lambda *at: sum(P(*at[:-1], axes[2]).astype("float32") * read(value, at[:-1], axes[2], at[-1]), axis=axes[2]),
         name="W",
     )
     made.loaded.append((value, W))
@@ -278,6 +309,8 @@ def attention_of(
     _schedule(
         s, made, (M, L, P, W, last if is_direct else stored, last), axes, tile, stages, registers, places.is_split
     )
+    if listed is not None:
+        listed.schedule(s)
     if blocks is not None:
         s[last].persistent(blocks)
     if merging:

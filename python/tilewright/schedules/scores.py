@@ -12,7 +12,7 @@ from ..te import Expr, Tensor, const, exp2, min, reinterpret, select, tanh
 
 _LOG2_E = 1.4426950408889634
 
-__all__ = ["Dropout", "heads_of", "of_head", "of_page", "score"]
+__all__ = ["Dropout", "heads_of", "in_window", "of_head", "of_page", "of_place", "score"]
 
 
 def _is_one(extent: Any) -> bool:
@@ -51,40 +51,60 @@ def of_page(x: Tensor, pages: Tensor, outer: Sequence[Any], key: Any, column: An
     return x(number, head // (heads[-1] // x.shape[-3]), key % page, column)
 
 
+def of_place(mask: Tensor, *places: Any) -> Expr:
+    """A mask's element of a head, a query and a key, where extents of 1 and leading ones may be left out."""
+    own = places[len(places) - mask.ndim :]
+    return mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, own, strict=True)))
+
+
 def score(
     raw: Expr, i: Expr, j: Expr, *, mask: Expr | None, scale: float, before: int | None, behind: int | None,
-    offset: int | Expr, softcap: float | None, slope: Expr | None = None, in_registers: bool = False,
+    offset: int | Expr, softcap: float | None, slope: Expr | None = None, in_registers: bool = False, unit: float = 1.0,
 ) -> Expr:  # fmt: skip
     """The score of query i and key j from their dot product; minus infinity where it is masked.
 
     Query i sees keys from i + offset - `before` to i + offset + `behind`, and those where a `mask` of bools is true. A
     mask of floats is added, and `slope` times how far key j is behind query i's place, which is negative before it.
-    Scores that warpgroups have `in_registers` take a tanh without branches, which is within 5e-7.
+    Scores that warpgroups have `in_registers` take a tanh without branches, which is within 3e-6. The score is divided
+    by the `unit`.
     """
-    value = raw if scale == 1.0 else raw * scale
-    if softcap is not None:
-        bent = _tanh(value * (1.0 / softcap)) if in_registers else tanh(value * (1.0 / softcap))
-        value = bent * softcap
+
+    def times(x: Expr, factor: float) -> Expr:
+        return x if factor == 1.0 else x * factor
+
+    if softcap is None:
+        value = times(raw, scale / unit)
+    elif in_registers:
+        value = times(_tanh(raw, scale / softcap), softcap / unit)
+    else:
+        value = times(tanh(times(raw, scale) * (1.0 / softcap)), softcap / unit)
     if slope is not None:
-        value = value + slope.astype(value.dtype) * (j - (i + offset)).astype(value.dtype)
+        value = value + times(slope.astype(value.dtype), 1.0 / unit) * (j - (i + offset)).astype(value.dtype)
     if mask is not None and mask.dtype != "bool":
-        value = value + mask.astype(value.dtype)
+        value = value + times(mask.astype(value.dtype), 1.0 / unit)
     lowest = const(float("-inf"), value.dtype)
     if mask is not None and mask.dtype == "bool":
         value = select(mask, value, lowest)
-    if behind is not None:
-        value = select(j <= i + (offset + behind), value, lowest)
-    if before is not None:
-        value = select(j >= i + (offset - before), value, lowest)
+    for condition in in_window(i, j, before=before, behind=behind, offset=offset):
+        value = select(condition, value, lowest)
     return value
 
 
-def _tanh(x: Expr) -> Expr:
-    """1 - 2 / (exp(2 x) + 1) of a float32, by three of Newton's steps from a first reciprocal of few bits."""
-    total = exp2(min(x * (2 * _LOG2_E), const(80.0, "float32"))) + 1.0
+def in_window(i: Expr, j: Expr, *, before: int | None, behind: int | None, offset: int | Expr) -> list[Expr]:
+    """The conditions under which query i sees key j by their places alone."""
+    seen = [] if behind is None else [j <= i + (offset + behind)]
+    return seen if before is None else [*seen, j >= i + (offset - before)]
+
+
+def _tanh(x: Expr, factor: float) -> Expr:
+    """The tanh of a float32 times a factor, as 1 - 2 / (exp(2 x) + 1).
+
+    The first reciprocal is within 0.051. Newton's steps leave errors of one sign: so much more than 2 has them of both.
+    """
+    total = exp2(min(x * (2 * _LOG2_E * factor), const(80.0, "float32"))) + 1.0
     inverse = reinterpret(const(0x7EF311C7, "int32") - reinterpret(total, "int32"), "float32")
-    for _ in range(3):
-        inverse = inverse * (2.0 - total * inverse)
+    for two in (2.00126, 2.0000009):
+        inverse = inverse * (two - total * inverse)
     return 1.0 - 2.0 * inverse
 
 

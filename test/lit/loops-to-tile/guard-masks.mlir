@@ -142,3 +142,62 @@ func.func @stays(%mask: memref<64x64xi32>, %out: memref<64x64xf32>) {
   }
   return
 }
+
+// -----
+
+// A tile that is whole by its number in a list needs no element of a mask in memory. Of two equal maps, which read the same,
+// one is left.
+// CHECK-LABEL: func.func @listed
+// CHECK: scf.for %[[J:.*]] = %c0 to %c4
+// CHECK: %[[LOADED:.*]] = memref.load %{{.*}}[%{{.*}}] : memref<2xi32>
+// CHECK: %[[CUT:.*]] = arith.index_cast %[[LOADED]] : i32 to index
+// CHECK: affine.apply #{{.*}}(%[[J]], %[[CUT]])
+// CHECK: %[[MASKED:.*]] = scf.if %{{.*}} -> (!tile.fragment<64x64xf32>) {
+// CHECK-NEXT: scf.yield %{{.*}} : !tile.fragment<64x64xf32>
+// CHECK: } else {
+// CHECK: tile.map
+// CHECK: memref.load %{{.*}} : memref<64x256xi1>
+// CHECK-NOT: tile.map
+// CHECK: tile.row_reduce max %[[MASKED]]
+// CHECK: tile.row_reduce sum %[[MASKED]]
+func.func @listed(%cut: memref<2xi32>, %mask: memref<64x256xi1>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %true = arith.constant true
+  %lowest = arith.constant 0xFF800000 : f32
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %s = tile.fill %lowest : f32 -> !tile.fragment<64x64xf32>
+    %low = tile.fill %lowest : f32 -> !tile.fragment<64x1xf32>
+    %most, %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%m = %low, %l = %low) -> (!tile.fragment<64x1xf32>, !tile.fragment<64x1xf32>) {
+      %a = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "M"} -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %key = affine.apply affine_map<(j, c) -> (64 * j + c)>(%j, %column)
+        %number = arith.index_cast %key : index to i32
+        %first = memref.load %cut[%x] : memref<2xi32>
+        %whole = arith.cmpi sge, %number, %first : i32
+        %element = memref.load %mask[%row, %key] : memref<64x256xi1>
+        %sees = arith.select %whole, %true, %element : i1
+        %f = arith.select %sees, %e, %lowest : f32
+        tile.yield %f : f32
+      }
+      %m1 = tile.row_reduce max %a into %m : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      %b = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "L"} -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %key = affine.apply affine_map<(j, c) -> (64 * j + c)>(%j, %column)
+        %number = arith.index_cast %key : index to i32
+        %first = memref.load %cut[%x] : memref<2xi32>
+        %whole = arith.cmpi sge, %number, %first : i32
+        %element = memref.load %mask[%row, %key] : memref<64x256xi1>
+        %sees = arith.select %whole, %true, %element : i1
+        %f = arith.select %sees, %e, %lowest : f32
+        tile.yield %f : f32
+      }
+      %l1 = tile.row_reduce sum %b into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      scf.yield %m1, %l1 : !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32>
+    }
+  }
+  return
+}

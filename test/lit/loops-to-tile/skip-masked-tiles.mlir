@@ -157,3 +157,66 @@ func.func @later(%K: memref<256x64xbf16>, %out: memref<256x64xf32>) {
   }
   return
 }
+
+// -----
+
+// As many keys as a loop before the kernel has counted: the kernel reads the number once.
+// CHECK-LABEL: func.func @listed
+// CHECK: memref.store
+// CHECK: ^bb0(%[[X:.*]]: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index):
+// CHECK: %[[READ:.*]] = memref.load %{{.*}}[%[[X]]] : memref<2xi32>
+// CHECK: %[[COUNT:.*]] = arith.index_cast %[[READ]] : i32 to index
+// CHECK: %[[LAST:.*]] = affine.apply #{{.*}}(%[[COUNT]])
+// CHECK: %[[SOME:.*]] = arith.maxsi %[[LAST]], %c0
+// CHECK: %[[TILE:.*]] = arith.divui %[[SOME]], %c64
+// CHECK: %[[TILES:.*]] = arith.addi %[[TILE]], %c1
+// CHECK: %[[END:.*]] = arith.minui %[[TILES]], %c4
+// CHECK: scf.for %{{.*}} = %c0 to %[[END]] step %c1
+func.func @listed(%K: memref<256x64xbf16>, %counts: memref<2xi32>, %out: memref<256x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %visited = memref.alloc() : memref<2xi32>
+  %away = arith.constant 0xFF800000 : f32
+  scf.for %i = %c0 to %c2 step %c1 {
+    %count = memref.load %counts[%i] : memref<2xi32>
+    memref.store %count, %visited[%i] : memref<2xi32>
+  }
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 2 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %low = tile.fill %lowest : f32 -> !tile.fragment<64x1xf32>
+    %most, %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%m = %low, %l = %low) -> (!tile.fragment<64x1xf32>, !tile.fragment<64x1xf32>) {
+      %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %masked = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %key = affine.apply affine_map<(j, c) -> (64 * j + c)>(%j, %column)
+        %number = arith.index_cast %key : index to i32
+        %count = memref.load %visited[%x] : memref<2xi32>
+        %sees = arith.cmpi slt, %number, %count : i32
+        %f = arith.select %sees, %e, %away : f32
+        tile.yield %f : f32
+      }
+      %m1 = tile.row_reduce max %masked into %m : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      %p = tile.map %masked, %m1 : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %n: f32, %row: index, %column: index):
+        %d = arith.subf %e, %n : f32
+        %f = math.exp2 %d : f32
+        tile.yield %f : f32
+      }
+      %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      scf.yield %m1, %l1 : !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32>
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+    %result = tile.map %none, %most, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
+    ^bb0(%e: f32, %m: f32, %l: f32, %row: index, %column: index):
+      %d = arith.divf %m, %l : f32
+      tile.yield %d : f32
+    }
+    tile.store %result to %out[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x64xf32>
+  }
+  return
+}
