@@ -12,15 +12,15 @@ from .scores import of_place
 
 __all__ = ["KeyTiles"]
 
-_THREADS, _LISTED = 256, 128
+_THREADS, _LISTED, _AT_ONCE = 256, 128, 32
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTiles:
     """For each tile of queries the tiles of keys of which the mask leaves something, those that it cuts first.
 
-    `lists` is … x tiles of queries x (tiles of keys + 2), of int32: the first key of each visited tile, then how many
-    keys all visited tiles have, and how many those have that the mask cuts.
+    `lists` is … x tiles of queries x (tiles of keys + 2), of int32. It has the first key of each visited tile. Behind
+    them is how many keys all visited tiles have, and how many those have that the mask cuts.
     """
 
     lists: Tensor
@@ -120,4 +120,8 @@ class KeyTiles:
         s[self.places].compute_at(s[self.lists], block)
         _, lane = s[self.places].split(s[self.places].op.axis[-1], factor=_LISTED)
         s[self.places].bind(lane, thread_axis("threadIdx.x"))
+        for stage in (self.places, self.lists):
+            # Loads that are under way together.
+            _, few = s[stage].split(stage.op.reduce_axis[0], factor=_AT_ONCE)
+            s[stage].unroll(few)
         s.launch(dependent=True)
