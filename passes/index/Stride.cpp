@@ -3,6 +3,7 @@
 #include "passes/index/LinearForm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -16,6 +17,34 @@ static constexpr int64_t kLargestDivisor = int64_t(1) << 30;
 static AffineExpr getOperandExpr(AffineMap map, unsigned position) {
   return position < map.getNumDims() ? getAffineDimExpr(position, map.getContext())
                                      : getAffineSymbolExpr(position - map.getNumDims(), map.getContext());
+}
+
+/// How often a loop runs whose variable counts from 0 in steps of 1; nothing where that is not known.
+static std::optional<int64_t> getTripCount(Value variable) {
+  auto loop = dyn_cast<scf::ForOp>(cast<BlockArgument>(variable).getOwner()->getParentOp());
+  if (!loop || getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
+    return std::nullopt;
+  return getConstantIntValue(loop.getUpperBound());
+}
+
+/// `expr` with quotients and remainders resolved that a variable below `count` does not carry into: the divisor and the
+/// rest of the dividend are multiples of `count`.
+static AffineExpr resolveDivisions(AffineExpr expr, AffineExpr variable, int64_t count, AffineMap map) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return expr;
+  AffineExpr lhs = resolveDivisions(binary.getLHS(), variable, count, map);
+  AffineExpr rhs = resolveDivisions(binary.getRHS(), variable, count, map);
+  AffineExprKind kind = expr.getKind();
+  auto divisor = dyn_cast<AffineConstantExpr>(rhs);
+  if ((kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod) && divisor && divisor.getValue() > 0 &&
+      divisor.getValue() % count == 0) {
+    AffineExpr rest = simplifyAffineExpr(lhs - variable, map.getNumDims(), map.getNumSymbols());
+    bool isFree = rest.replace(variable, variable + 1) == rest;
+    if (isFree && rest.isMultipleOf(count))
+      return kind == AffineExprKind::FloorDiv ? rest.floorDiv(rhs) : rest % rhs + variable;
+  }
+  return getAffineBinaryOpExpr(kind, lhs, rhs);
 }
 
 std::optional<int64_t> getStride(Value index, Value variable) {
@@ -36,13 +65,19 @@ std::optional<int64_t> getStride(Value index, Value variable) {
   }
   int64_t stride = 0;
   AffineMap map = apply.getAffineMap();
-  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
+  SmallVector<Value> operands(apply.getMapOperands());
+  affine::fullyComposeAffineMapAndOperands(&map, &operands);
+  auto count = getTripCount(variable);
+  for (auto [i, operand] : llvm::enumerate(operands)) {
     auto inner = getStride(operand, variable);
     if (!inner)
       return std::nullopt;
     if (*inner == 0)
       continue;
-    auto slope = getSlope(map.getResult(0), getOperandExpr(map, i), map.getNumDims(), map.getNumSymbols());
+    AffineExpr result = map.getResult(0), place = getOperandExpr(map, i);
+    if (operand == variable && count.value_or(0) > 0)
+      result = resolveDivisions(result, place, *count, map);
+    auto slope = getSlope(result, place, map.getNumDims(), map.getNumSymbols());
     if (!slope)
       return std::nullopt;
     stride += *inner * *slope;

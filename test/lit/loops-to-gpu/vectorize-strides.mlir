@@ -56,3 +56,29 @@ func.func @across_rows(%A: memref<8x6xf32>, %B: memref<8x6xf32, strided<[8, 1]>>
   } {schedule.vectorize}
   return
 }
+
+// Four lanes that begin at a multiple of four are in one row of eight: neither the quotient nor the predicate on it differs
+// between them.
+// CHECK-LABEL: func.func @divided
+// CHECK:         scf.if
+// CHECK:           vector.load %arg0[%{{.*}}, %{{.*}}] {alignment = 16 : i64} : memref<8x8xf32>, vector<4xf32>
+func.func @divided(%A: memref<8x8xf32>, %C: memref<64xf32>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %j = %c0 to %c4 step %c1 {
+    %at = affine.apply affine_map<(d0, d1) -> (d0 * 4 + d1)>(%i, %j)
+    %row = affine.apply affine_map<(d0) -> (d0 floordiv 8)>(%at)
+    %column = affine.apply affine_map<(d0) -> (d0 mod 8)>(%at)
+    %inside = arith.cmpi slt, %row, %c4 : index
+    %x = scf.if %inside -> (f32) {
+      %e = memref.load %A[%row, %column] : memref<8x8xf32>
+      scf.yield %e : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      scf.yield %zero : f32
+    }
+    memref.store %x, %C[%at] : memref<64xf32>
+  } {schedule.vectorize}
+  return
+}
