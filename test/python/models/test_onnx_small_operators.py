@@ -10,6 +10,7 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 
+import tilewright as tw  # noqa: E402
 from tilewright.onnx import backend  # noqa: E402
 
 
@@ -88,3 +89,14 @@ def test_bits_of_bools() -> None:
         node = onnx.helper.make_node("BitCast", ["x"], ["y"], to=onnx.helper.np_dtype_to_tensor_dtype(np.dtype(to)))
         got = backend.run_node(node, [x])[0]
         assert got.dtype == to and got.tolist() == [1, 0, 1]
+
+
+def test_dropout_with_a_seed() -> None:
+    x = np.random.default_rng(2).standard_normal((5, 40)).astype("float32")
+    inputs = {"x": x, "ratio": np.float32(0.25), "training": np.bool_(True)}
+    kept = [_compared("Dropout", {k: np.asarray(v) for k, v in inputs.items()}, seed=seed) != 0 for seed in (0, 1)]
+    assert (kept[0] != kept[1]).any() and all(0.6 < one.mean() < 0.9 for one in kept)
+    with pytest.raises(tw.CompileError) as caught:
+        _compared("Dropout", {k: np.asarray(v) for k, v in inputs.items()})
+    text = "Dropout in training mode needs a seed and static extents: its result is random otherwise"
+    assert str(caught.value).endswith(f"(Dropout): {text}")

@@ -54,8 +54,16 @@ def _identity(node: Node) -> Value:
 def _dropout(node: Node) -> Sequence[Value]:
     x = node.tensor(0)
     training = node.number(2, False) if node.has(2) else False
-    if training and node.number(1, 0.5) != 0:
-        raise node.error("Dropout in training mode is not supported: its result is random")
+    ratio = node.number(1, 0.5) if training else 0
+    if ratio != 0:
+        shape, seed = x.shape, node.attr("seed")
+        if seed is None or not all(isinstance(extent, int) for extent in shape):
+            raise node.error("Dropout in training mode needs a seed and static extents: its result is random otherwise")
+        # A seed decides the elements that stay, as ONNX's reference draws them.
+        drawn = np.random.RandomState(seed).uniform(0, 1, shape) >= ratio
+        mask = node.builder.constant(drawn)
+        kept = node.op_("where", mask, x, node.constant(0, x))
+        return [node.op_("mul", kept, node.constant(1 / (1 - ratio), x)), mask][: node.output_count]
     ones = node.constant(True, "bool")
     return [x, node.op_("expand", ones, shape=list(x.shape))] if node.has_output(1) else [x]
 
