@@ -33,6 +33,8 @@ inline constexpr llvm::StringLiteral kMagnitudeAttr = "graph.magnitude";
 inline constexpr llvm::StringLiteral kQuantizedFromAttr = "graph.quantized_from";
 /// On such a weight: the axis along which each place has a scale of its own; -1 where all places have one scale.
 inline constexpr llvm::StringLiteral kScaleAxisAttr = "graph.scale_axis";
+/// Of a weight in four bits, or its scales: how many elements along the axis have a scale together.
+inline constexpr llvm::StringLiteral kGroupAttr = "graph.group";
 /// On a weight: the weights that are one behind the other in it, by their names, and along which axis.
 inline constexpr llvm::StringLiteral kJoinedAttr = "graph.joined";
 inline constexpr llvm::StringLiteral kJoinedAxisAttr = "graph.joined_axis";

@@ -50,6 +50,19 @@ def Graph_TransposeOp : Graph_PlainOp<"transpose", "the dimensions in the order 
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
+def Graph_WindowsOp : Graph_PlainOp<"windows", "the windows of images N…C, one a row"> {
+  let description = [{
+    Row n * (windows of an image) + i is window i of image n. Its columns are the places in the window, and the channels
+    of each place lie together. What is outside of the image is 0.
+
+    ```mlir
+    %w = graph.windows %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, before = array<i64: 1, 1>, after = array<i64: 1, 1>, dilations = array<i64: 1, 1>}
+        : (tensor<2x8x8x16xbf16>) -> tensor<128x144xbf16>
+    ```
+  }];
+  let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$before,
+                       DenseI64ArrayAttr:$after, DenseI64ArrayAttr:$dilations);
+}
 def Graph_ConcatOp : Graph_PlainOp<"concat", "one behind the other along an axis", [Graph_MovesElements]> {
   let arguments = (ins Variadic<Graph_AnyTensor>:$inputs, I64Attr:$axis);
   let hasVerifier = 1;

@@ -28,5 +28,13 @@ def Graph_DequantizeOp : Graph_QuantizationOp<"dequantize", "(x - zero) * scale,
     ```
   }];
 }
+def Graph_UnpackOp : Graph_PlainOp<"unpack", "the two elements of four bits of each byte along an axis, the low one first"> {
+  let description = [{
+    ```mlir
+    %w = graph.unpack %p {axis = 1 : i64} : (tensor<64x16xui8>) -> tensor<64x32xui8>
+    ```
+  }];
+  let arguments = (ins Graph_AnyTensor:$x, I64Attr:$axis);
+}
 
 #endif

@@ -43,7 +43,7 @@ private:
   bool isKnown(Operation *op) {
     if (!isa_and_nonnull<graph::GraphDialect>(op->getDialect()) || op->getNumResults() != 1 ||
         op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-        isa<graph::QuantizeOp, graph::DequantizeOp>(op)) // weights of 8 bits stay so
+        isa<graph::QuantizeOp, graph::DequantizeOp, graph::UnpackOp>(op)) // weights of 8 or 4 bits stay so
       return false;
     return cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape() &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return known.contains(operand.getDefiningOp()); });
@@ -61,6 +61,15 @@ private:
     return ordered;
   }
 
+  /// Whether it is one weight of more than two dimensions that nothing else reads, in the shape of another.
+  static bool isReshapedFilter(ArrayRef<Operation *> slice) {
+    auto isMove = [](Operation *op) { return isa<graph::ReshapeOp, graph::TransposeOp>(op); };
+    auto weight = dyn_cast<graph::WeightOp>(slice.front());
+    return weight && cast<RankedTensorType>(weight.getType()).getRank() > 2 &&
+           llvm::all_of(slice.drop_front(), isMove) && llvm::any_of(slice, llvm::IsaPred<graph::ReshapeOp>) &&
+           llvm::all_of(slice.drop_back(), [](Operation *op) { return op->hasOneUse(); });
+  }
+
   void fold(Operation *root) {
     SmallVector<Operation *> slice = getSlice(root);
     Value result = root->getResult(0);
@@ -70,7 +79,7 @@ private:
       bytes += isa<graph::WeightOp>(op) ? getBytes(op->getResult(0)) : 0;
       computes |= !isLeaf(op) && !op->hasTrait<graph::MovesElements>();
     }
-    if (!computes || bytes == 0 || getBytes(result) > std::max(bytes, kSmall))
+    if (!(computes || isReshapedFilter(slice)) || bytes == 0 || getBytes(result) > std::max(bytes, kSmall))
       return;
     ModuleOp folded = getFolded();
     OpBuilder builder = OpBuilder::atBlockEnd(folded.getBody());

@@ -236,10 +236,20 @@ void Fusion::merge(Operation *producer, Operation *last) {
   into.isFree &= joined.isFree;
 }
 
+/// Whether it makes numbers of a weight in four bits: they are cheaper to make again than to load.
+static bool isOfFourBits(Operation *op) {
+  if (auto dequantize = dyn_cast<graph::DequantizeOp>(op))
+    op = dequantize.getX().getDefiningOp();
+  auto unpack = dyn_cast_or_null<graph::UnpackOp>(op);
+  return unpack && unpack.getX().getDefiningOp<graph::WeightOp>();
+}
+
 void Fusion::join(Operation *user) {
   Cluster own{{user}, true, false, false};
-  if (const Definition *definition = getDefinition(user))
-    own = {{user}, definition->reduces, definition->onlyMoves, definition->onlyMoves || isa<graph::CastOp>(user)};
+  if (const Definition *definition = getDefinition(user)) {
+    bool onlyMoves = definition->onlyMoves || isOfFourBits(user);
+    own = {{user}, definition->reduces, onlyMoves, onlyMoves || isa<graph::CastOp>(user)};
+  }
   clusters.insert({user, own});
   for (Value operand : user->getOperands()) {
     Operation *producer = operand.getDefiningOp();

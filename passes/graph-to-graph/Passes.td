@@ -58,6 +58,32 @@ def QuantizeOperators : Pass<"quantize-operators", "mlir::ModuleOp"> {
                         "Whether a weight has a scale for each output channel; otherwise it has one">];
 }
 
+def QuantizeWeights : Pass<"quantize-weights", "mlir::ModuleOp"> {
+  let summary = "Weights of matmuls get four bits an element, and a scale for each group along K";
+  let description = [{
+    Two elements stand in a byte, the lower one first, and 8 stands for 0. `graph.quantized_from` names the weight that
+    the bytes and their scales are made of. Weights stay whose extent along K is no multiple of the group.
+
+    ```mlir
+    %w = graph.weight "w" : tensor<256x64xbf16>
+    %y = graph.matmul %x, %w {acc = "float32", to = "bfloat16"} : (tensor<4x256xbf16>, tensor<256x64xbf16>) -> tensor<4x64xbf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %p = graph.weight "w.int4.0" {graph.group = 128 : i64, graph.quantized_from = "w", graph.scale_axis = 0 : i64} : tensor<128x64xui8>
+    %s = graph.weight "w.scale.0" {graph.group = 128 : i64, graph.quantized_from = "w", graph.scale_axis = 0 : i64} : tensor<2x64xf32>
+    %z = graph.constant dense<8> : tensor<ui8>
+    %u = graph.unpack %p {axis = 0 : i64} : (tensor<128x64xui8>) -> tensor<256x64xui8>
+    %w = graph.dequantize %u, %s, %z {axis = 0 : i64, block = 128 : i64, to = "bfloat16"} : (tensor<256x64xui8>, tensor<2x64xf32>, tensor<ui8>) -> tensor<256x64xbf16>
+    %y = graph.matmul %x, %w {acc = "float32", to = "bfloat16"} : (tensor<4x256xbf16>, tensor<256x64xbf16>) -> tensor<4x64xbf16>
+    ```
+  }];
+  let options = [Option<"group", "group", "int64_t", /*default=*/"128",
+                        "How many elements along K have a scale together; even">];
+}
+
 def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
   let summary = "Matmuls and convolutions of what was dequantised from 8 bits become those of integers";
   let description = [{
@@ -82,6 +108,35 @@ def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
   }];
 }
 
+def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
+  let summary = "Convolutions for tensor cores become matmuls of rows of pixels, whose channels lie together";
+  let description = [{
+    Convolutions of images NCHW of 16-bit floats, with at least 16 channels on either side, in multiples of 8. A pixel is a
+    row, and a window is read where it is. The transposes back move behind operators that work element by element, and
+    behind the sum of all pixels, so that they meet, and fold. Shapes are static. A model with grouped convolutions stays.
+
+    ```mlir
+    %c = graph.conv %x, %w {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"}
+        : (tensor<2x16x8x8xbf16>, tensor<32x16x3x3xbf16>) -> tensor<2x32x8x8xbf16>
+    %y = graph.relu %c : tensor<2x32x8x8xbf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %t = graph.transpose %x {permutation = array<i64: 0, 2, 3, 1>} : (tensor<2x16x8x8xbf16>) -> tensor<2x8x8x16xbf16>
+    %r = graph.windows %t {after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>}
+        : (tensor<2x8x8x16xbf16>) -> tensor<128x144xbf16>
+    %f = graph.transpose %w {permutation = array<i64: 0, 2, 3, 1>} : (tensor<32x16x3x3xbf16>) -> tensor<32x3x3x16xbf16>
+    %g = graph.reshape %f {shape = [32, 144]} : (tensor<32x3x3x16xbf16>) -> tensor<32x144xbf16>
+    %h = graph.transpose %g {permutation = array<i64: 1, 0>} : (tensor<32x144xbf16>) -> tensor<144x32xbf16>
+    %m = graph.matmul %r, %h {acc = "float32", to = "bfloat16"} : (tensor<128x144xbf16>, tensor<144x32xbf16>) -> tensor<128x32xbf16>
+    %i = graph.reshape %m {shape = [2, 8, 8, 32]} : (tensor<128x32xbf16>) -> tensor<2x8x8x32xbf16>
+    %a = graph.relu %i : tensor<2x8x8x32xbf16>
+    %y = graph.transpose %a {permutation = array<i64: 0, 3, 1, 2>} : (tensor<2x8x8x32xbf16>) -> tensor<2x32x8x8xbf16>
+    ```
+  }];
+}
 def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
   let summary = "Reshapes that split the rows of a matrix move behind what reads them";
   let description = [{
@@ -132,7 +187,8 @@ def FoldWeights : Pass<"fold-weights", "mlir::ModuleOp"> {
   let summary = "What is computed from weights alone becomes a weight";
   let description = [{
     Each such value is computed when the model is compiled, by a function in the module `graph.weights`. Where elements
-    are only moved or converted, nothing changes, and neither does what is dequantised. A result of more than 64 KiB is
+    are only moved or converted, nothing changes, and neither does what is dequantised. But filters that are reshaped
+    become other filters, if nothing else reads them. A result of more than 64 KiB is
     no larger than the weights that it is made of.
 
     ```mlir
@@ -164,7 +220,8 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
       element by element on whole tensors and numbers of rows. Rows have 16384 elements at most.
       Weights that are moved or converted for them may have any shape.
 
-    A conversion of types counts as a move where the user has no reduction. An operator with several users joins where
+    A conversion of types counts as a move where the user has no reduction. Elements that are made of a weight in four
+    bits count as moved. An operator with several users joins where
     all of them have come to be in one group. `graph.attention` is a group of its own. So a group has at most one
     operator that reduces, with operators element by element before and after it. Or it is of rows, as layer norm is.
     `ends` says for each result of a group why nothing more is in it. A constant of one element is in each group that

@@ -1,7 +1,7 @@
 //===- SinkReshapes.cpp - reshapes move behind what reads them -------------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
-#include "passes/graph-to-graph/TensorTypes.h"
+#include "passes/graph-to-graph/Rewrites.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -12,11 +12,6 @@ namespace tilewright {
 #include "passes/graph-to-graph/Passes.h.inc"
 
 namespace {
-
-Value reshaped(Value value, ArrayRef<int64_t> shape, PatternRewriter &rewriter) {
-  auto type = RankedTensorType::get(shape, typeOfTensor(value).getElementType());
-  return graph::ReshapeOp::create(rewriter, value.getLoc(), type, value, rewriter.getI64ArrayAttr(shape));
-}
 
 /// A reshape that splits the rows of a matrix into several dimensions, or null.
 graph::ReshapeOp getSplitOfRows(Value value) {

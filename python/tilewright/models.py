@@ -26,6 +26,7 @@ def compile(
     constants: Mapping[str, Any] | None = None,
     without: Iterable[str] = (),
     calibration: Sequence[Any] | None = None,
+    weights: str | None = None,
     cuda_graphs: bool = True,
 ) -> Model:
     """Compiles a whole model to one function.
@@ -49,6 +50,9 @@ def compile(
     calibration
         Inputs of calls, each a tuple or a dict: matmuls and convolutions by weights are computed in int8, with scales
         from these calls, as `tilewright.graph.quantize_graph` does it.
+    weights
+        "int4" stores the weights of matmuls in four bits, with a scale for each 128 elements along K, as
+        `tilewright.graph.quantize_weights` does it.
     cuda_graphs
         For target cuda, whether calls launch their kernels as CUDA graphs; False leaves out the pass `form-cuda-graph`.
 
@@ -75,11 +79,16 @@ def compile(
     >>> compiled(np.array([-1, 0, 2], np.float32))
     array([0., 0., 2.], dtype=float32)
     """
-    from .graph import Graph, compile_graph, quantize_graph
+    from .graph import Graph, compile_graph, quantize_graph, quantize_weights
+
+    if weights not in (None, "int4"):
+        raise ValueError(f"expected weights to be None or 'int4', got {weights!r}")
 
     def compiled(graph: Graph) -> Model:
         if calibration is not None:
             graph = quantize_graph(graph, calibration)
+        if weights is not None:
+            graph = quantize_weights(graph)
         return compile_graph(graph, target, [*without, *(() if cuda_graphs else ("form-cuda-graph",))])
 
     if isinstance(model, Graph):

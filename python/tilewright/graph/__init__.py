@@ -7,10 +7,10 @@ from .builder import Graph, GraphBuilder, Value
 from .compile import PASSES, STAGES, compile_graph, ir_of_graph
 from .groups import Group
 from .model import Model, Plan, PlannedBuffer
-from .quantization import quantize_graph
+from .quantization import quantize_graph, quantize_weights
 from .types import TensorType
 
 __all__ = [
     "PASSES", "STAGES", "Graph", "GraphBuilder", "Group", "Model", "ModelBisection", "Plan", "PlannedBuffer",
-    "TensorType", "Value", "bisect_model", "compile_graph", "ir_of_graph", "quantize_graph",
+    "TensorType", "Value", "bisect_model", "compile_graph", "ir_of_graph", "quantize_graph", "quantize_weights",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from ..messages.progress import progress
 from ..target import Target
 from .builder import Graph
 from .checks import GroupCheck
-from .compile import PASSES, compile_graph
+from .compile import PASSES, compile_graph, passes_for
 
 __all__ = ["ModelBisection", "bisect_model"]
 
@@ -111,7 +111,7 @@ def bisect_model(
     group = model.verify(*inputs).wrong
     if not found:
         return ModelBisection(model.name, "", group=group)
-    passes = PASSES if model.cuda_graph else [name for name in PASSES if name != "form-cuda-graph"]
+    passes = [name for name in passes_for(model.target) if name != "form-cuda-graph" or model.cuda_graph]
     without = tuple((name, difference([name])) for name in passes)
     return ModelBisection(model.name, found, without, difference(PASSES), group)
 

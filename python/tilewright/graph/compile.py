@@ -17,13 +17,15 @@ from .model import Model, Plan, PlannedBuffer
 from .types import TensorType, from_ir
 from .weights import weight_of
 
-__all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph"]
+__all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph", "passes_for"]
 
 _SIMPLIFY = (
-    "canonicalize", "cse", "raise-attention", "fuse-quantization", "merge-matmuls", "sink-reshapes", "fold-weights",
+    "canonicalize", "cse", "raise-attention", "fuse-quantization", "merge-matmuls", "channels-last", "sink-reshapes",
+    "fold-weights",
 )  # fmt: skip
 PASSES = (*_SIMPLIFY, "fuse-operators", "plan-memory", "form-cuda-graph")
-"""The passes on a graph, in their order. Each can be switched off. The last one is for target cuda alone."""
+"""The passes on a graph, in their order. Each can be switched off. `channels-last` is for GPUs with tensor cores alone,
+and `form-cuda-graph` for target cuda."""
 
 STAGES = ("graph", "groups")
 """The stages of a model: as it was imported, and its groups."""
@@ -69,17 +71,25 @@ def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str 
     unknown = sorted(off - set(PASSES))
     if unknown:
         raise ValueError(f"expected passes ({', '.join(PASSES)}) in without, got {', '.join(unknown)}")
-    if target is None or Target.of(target).kind != "cuda":
-        off |= {"form-cuda-graph"}
+    off |= {*PASSES} - {*passes_for(None if target is None else Target.of(target))}
     with progress(f"optimising {graph.name}"):
-        return _optimised(
-            graph.module, graph.name, graph, off, target is not None and _strides_attention(Target.of(target))
-        )
+        # By warpgroups, attention has kernels for tensors that are not row-major.
+        strided = target is not None and _has_feature(Target.of(target), "wgmma")
+        return _optimised(graph.module, graph.name, graph, off, strided)
 
 
-def _strides_attention(target: Target) -> bool:
-    """Whether attention has kernels for tensors that are not row-major."""
-    return target.kind != "cpu" and target.device is not None and "wgmma" in target.device.features
+def passes_for(target: Target | None) -> list[str]:
+    """The passes of `PASSES` that run for a target: without one, those that run for all."""
+    left_out: set[str] = set()
+    if target is None or target.kind != "cuda":
+        left_out.add("form-cuda-graph")
+    if target is None or not _has_feature(target, "mma.sync"):
+        left_out.add("channels-last")
+    return [name for name in PASSES if name not in left_out]
+
+
+def _has_feature(target: Target, feature: str) -> bool:
+    return target.kind != "cpu" and target.device is not None and feature in target.device.features
 
 
 def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str], strided: bool) -> dict[str, str]:

@@ -41,6 +41,22 @@ func.func @large(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {
   return %y : tensor<256x256xf32>
 }
 
+// Filters that nothing else reads may have another shape; a matrix that is only transposed stays, and so does what has
+// another user.
+// CHECK-LABEL: func.func @filters
+// CHECK: %[[F:.*]] = graph.weight "folded.1" {graph.folded = @graph.weights::@folded.1} : tensor<36x16xbf16>
+// CHECK: graph.reshape
+// CHECK: return %[[F]]
+func.func @filters() -> (tensor<36x16xbf16>, tensor<4x16xbf16>, tensor<4x4x4xbf16>) {
+  %w = graph.weight "filters" : tensor<16x4x3x3xbf16>
+  %t = graph.transpose %w {permutation = array<i64: 0, 2, 3, 1>} : (tensor<16x4x3x3xbf16>) -> tensor<16x3x3x4xbf16>
+  %r = graph.reshape %t {shape = [16, 36]} : (tensor<16x3x3x4xbf16>) -> tensor<16x36xbf16>
+  %f = graph.transpose %r {permutation = array<i64: 1, 0>} : (tensor<16x36xbf16>) -> tensor<36x16xbf16>
+  %v = graph.weight "twice" : tensor<4x4x4xbf16>
+  %s = graph.reshape %v {shape = [4, 16]} : (tensor<4x4x4xbf16>) -> tensor<4x16xbf16>
+  return %f, %s, %v : tensor<36x16xbf16>, tensor<4x16xbf16>, tensor<4x4x4xbf16>
+}
+
 // CHECK: module @graph.weights
 // CHECK-NEXT: func.func @folded.0() -> tensor<8xf32> {
 // CHECK-NEXT: %[[W:.*]] = graph.weight "variance" : tensor<8xf32>

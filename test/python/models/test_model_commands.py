@@ -91,8 +91,8 @@ STAGES = "te, schedule, linalg, loops, gpu, nvvm, host, ptx, cubin, sass, cuda, 
         (["--dynamic", "x:2=n"], "FILE: --dynamic: input 'x': expected a dimension below 2, its rank, got 2"),
         (
             ["--without", "fusion"],
-            "FILE: expected passes (canonicalize, cse, raise-attention, fuse-quantization, merge-matmuls, sink-reshapes, "
-            "fold-weights, fuse-operators, plan-memory, form-cuda-graph) in without, got fusion",
+            "FILE: expected passes (canonicalize, cse, raise-attention, fuse-quantization, merge-matmuls, channels-last, "
+            "sink-reshapes, fold-weights, fuse-operators, plan-memory, form-cuda-graph) in without, got fusion",
         ),
     ],
 )

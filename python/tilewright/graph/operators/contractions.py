@@ -8,7 +8,7 @@ from typing import Any
 from ... import te
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from .common import Extent, at, broadcast_shapes, is_one, operator, same, untransposed
+from .common import Extent, at, broadcast_shapes, elements, is_one, operator, same, untransposed
 from .movement import padded
 
 
@@ -106,6 +106,44 @@ def conv(
     zero = te.const(0, x.dtype)
     image = padded(x, [0, 0, *before], [0, 0, *after], zero, "conv_padded")
     return convolution(image, w, extents, strides, dilations, groups, acc, to, "conv")
+
+
+@operator
+def windows(
+    x: Tensor, *, kernel: Sequence[int], strides: Sequence[int], before: Sequence[int], after: Sequence[int],
+    dilations: Sequence[int],
+) -> Tensor:  # fmt: skip
+    """The windows of images N…C, one a row: its places one behind the other, with the channels of each together."""
+    sizes, channels = x.shape[1:-1], x.shape[-1]
+    extents = window_extents(sizes, kernel, strides, before, after, dilations)
+
+    def element(row: Any, column: Any) -> Expr:
+        image, *first = _digits(row, [x.shape[0], *extents])
+        *offsets, channel = _digits(column, [*kernel, channels])
+        found = places(first, offsets, strides, dilations)
+        inside: list[Expr] = []
+        for d, (low, size, count) in enumerate(zip(before, sizes, extents)):
+            found[d] = found[d] - low if low else found[d]
+            inside += [found[d] >= 0] if low > 0 else []
+            if (count - 1) * strides[d] + (kernel[d] - 1) * dilations[d] - low >= size:
+                inside.append(found[d] < size)
+        read = x(image, *found, channel)
+        return te.if_then_else(te.all(*inside), read, te.const(0, x.dtype)) if inside else read
+
+    return te.compute([elements([x.shape[0], *extents]), elements([*kernel, channels])], element, name="windows")
+
+
+def _digits(index: Any, extents: Sequence[Extent]) -> list[Any]:
+    """The place in a tensor of these extents that an index counts, in row-major order."""
+    found: list[Any] = []
+    for d in reversed(range(len(extents))):
+        rest = elements(extents[:d])
+        if is_one(extents[d]):
+            found.append(0)
+            continue
+        found.append(index if is_one(rest) else index % extents[d])
+        index = index // extents[d]
+    return found[::-1]
 
 
 def convolution(

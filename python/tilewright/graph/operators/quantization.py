@@ -10,7 +10,7 @@ from ... import te
 from ...te import Expr, Tensor
 from .common import is_one, operator
 
-__all__ = ["dequantize", "quantize"]
+__all__ = ["dequantize", "quantize", "unpack"]
 
 
 def _for_each(x: Tensor, given: Tensor, axis: int, block: int, place: Any) -> Expr:
@@ -48,3 +48,15 @@ def dequantize(x: Tensor, scale: Tensor, zero: Tensor, *, axis: int, block: int,
         return (real * _for_each(x, scale, axis, block, i).astype("float32")).astype(to)
 
     return te.compute(x.shape, value, name="dequantize")
+
+
+@operator
+def unpack(x: Tensor, *, axis: int) -> Tensor:
+    """The two elements of four bits of each byte along an axis, the low one first."""
+    shape = [extent * 2 if d == axis else extent for d, extent in enumerate(x.shape)]
+
+    def value(*i: Any) -> Expr:
+        byte = x(*(index // 2 if d == axis else index for d, index in enumerate(i)))
+        return te.if_then_else(i[axis] % 2 == 0, byte & te.const(15, x.dtype), byte >> te.const(4, x.dtype))
+
+    return te.compute(shape, value, name="unpack")

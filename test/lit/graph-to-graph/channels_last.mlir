@@ -1,0 +1,68 @@
+// RUN: tilewright-opt %s --split-input-file -channels-last | FileCheck %s
+
+// Windows of 3 x 3, and what follows element by element; a factor for each channel moves, too.
+// CHECK-LABEL: func.func @windows
+// CHECK: %[[T:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<2x16x8x8xbf16>) -> tensor<2x8x8x16xbf16>
+// CHECK: %[[R:.*]] = graph.windows %[[T]] {after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<2x8x8x16xbf16>) -> tensor<32x144xbf16>
+// CHECK: %[[F:.*]] = graph.transpose %arg1 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<32x16x3x3xbf16>) -> tensor<32x3x3x16xbf16>
+// CHECK: %[[G:.*]] = graph.reshape %[[F]] {shape = [32, 144]}
+// CHECK: %[[H:.*]] = graph.transpose %[[G]] {permutation = array<i64: 1, 0>}
+// CHECK: %[[M:.*]] = graph.matmul %[[R]], %[[H]] {acc = "float32", to = "bfloat16"} : (tensor<32x144xbf16>, tensor<144x32xbf16>) -> tensor<32x32xbf16>
+// CHECK: %[[I:.*]] = graph.reshape %[[M]] {shape = [2, 4, 4, 32]}
+// CHECK: %[[S:.*]] = graph.reshape %arg2 {shape = [1, 32, 1, 1]}
+// CHECK: %[[L:.*]] = graph.transpose %[[S]] {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x1x1xbf16>) -> tensor<1x1x1x32xbf16>
+// CHECK: %[[P:.*]] = graph.mul %[[I]], %[[L]] : (tensor<2x4x4x32xbf16>, tensor<1x1x1x32xbf16>) -> tensor<2x4x4x32xbf16>
+// CHECK: %[[Y:.*]] = graph.relu %[[P]] : tensor<2x4x4x32xbf16>
+// CHECK: graph.transpose %[[Y]] {permutation = array<i64: 0, 3, 1, 2>} : (tensor<2x4x4x32xbf16>) -> tensor<2x32x4x4xbf16>
+func.func @windows(%x: tensor<2x16x8x8xbf16>, %w: tensor<32x16x3x3xbf16>, %scale: tensor<32x1x1xbf16>) -> tensor<2x32x4x4xbf16> {
+  %c = graph.conv %x, %w {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 2, 2>, to = "bfloat16"} : (tensor<2x16x8x8xbf16>, tensor<32x16x3x3xbf16>) -> tensor<2x32x4x4xbf16>
+  %m = graph.mul %c, %scale : (tensor<2x32x4x4xbf16>, tensor<32x1x1xbf16>) -> tensor<2x32x4x4xbf16>
+  %y = graph.relu %m : tensor<2x32x4x4xbf16>
+  return %y : tensor<2x32x4x4xbf16>
+}
+
+// -----
+
+// Of single pixels the matrix is another shape of the images. Between two convolutions no transpose is left, and what is
+// added comes in rows, too. The sum of all pixels needs none.
+// CHECK-LABEL: func.func @residual
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>}
+// CHECK-COUNT-2: graph.matmul
+// CHECK-NOT: graph.transpose %arg0
+// CHECK: %[[A:.*]] = graph.add %{{.*}}, %[[T]] : (tensor<2x4x4x16xbf16>, tensor<2x4x4x16xbf16>) -> tensor<2x4x4x16xbf16>
+// CHECK-NEXT: %[[S:.*]] = graph.reduce_sum %[[A]] {axes = array<i64: 1, 2>, keepdims = true} : (tensor<2x4x4x16xbf16>) -> tensor<2x1x1x16xbf16>
+// CHECK-NEXT: %[[Y:.*]] = graph.transpose %[[S]] {permutation = array<i64: 0, 3, 1, 2>}
+// CHECK-NEXT: return %[[Y]]
+func.func @residual(%x: tensor<2x16x4x4xbf16>, %w: tensor<16x16x1x1xbf16>) -> tensor<2x16x1x1xbf16> {
+  %a = graph.conv %x, %w {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x16x4x4xbf16>, tensor<16x16x1x1xbf16>) -> tensor<2x16x4x4xbf16>
+  %b = graph.conv %a, %w {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x16x4x4xbf16>, tensor<16x16x1x1xbf16>) -> tensor<2x16x4x4xbf16>
+  %c = graph.add %b, %x : (tensor<2x16x4x4xbf16>, tensor<2x16x4x4xbf16>) -> tensor<2x16x4x4xbf16>
+  %s = graph.reduce_sum %c {axes = array<i64: 2, 3>, keepdims = true} : (tensor<2x16x4x4xbf16>) -> tensor<2x16x1x1xbf16>
+  return %s : tensor<2x16x1x1xbf16>
+}
+
+// -----
+
+// Three channels are no tile, and float32 has no tensor cores here.
+// CHECK-LABEL: func.func @stays
+// CHECK-NEXT: graph.conv
+// CHECK-NEXT: graph.conv
+// CHECK-NEXT: return
+func.func @stays(%x: tensor<2x3x4x4xbf16>, %w: tensor<16x3x1x1xbf16>, %z: tensor<2x16x4x4xf32>, %v: tensor<16x16x1x1xf32>) -> (tensor<2x16x4x4xbf16>, tensor<2x16x4x4xf32>) {
+  %a = graph.conv %x, %w {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x3x4x4xbf16>, tensor<16x3x1x1xbf16>) -> tensor<2x16x4x4xbf16>
+  %b = graph.conv %z, %v {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "float32"} : (tensor<2x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<2x16x4x4xf32>
+  return %a, %b : tensor<2x16x4x4xbf16>, tensor<2x16x4x4xf32>
+}
+
+// -----
+
+// Beside a convolution of each channel by itself, which reads images as they come, all stay.
+// CHECK-LABEL: func.func @grouped
+// CHECK-NEXT: graph.conv
+// CHECK-NEXT: graph.conv
+// CHECK-NEXT: return
+func.func @grouped(%x: tensor<2x16x4x4xbf16>, %w: tensor<16x1x1x1xbf16>, %v: tensor<16x16x1x1xbf16>) -> tensor<2x16x4x4xbf16> {
+  %a = graph.conv %x, %w {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 16 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x16x4x4xbf16>, tensor<16x1x1x1xbf16>) -> tensor<2x16x4x4xbf16>
+  %b = graph.conv %a, %v {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x16x4x4xbf16>, tensor<16x16x1x1xbf16>) -> tensor<2x16x4x4xbf16>
+  return %b : tensor<2x16x4x4xbf16>
+}

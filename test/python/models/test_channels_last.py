@@ -1,0 +1,79 @@
+"""Convolutions as matmuls of rows of pixels: results, layouts that meet, and kernels without epilogues of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+import tilewright as tw
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def _bottleneck(stride: int) -> torch.nn.Module:
+    class Bottleneck(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            layers: list[torch.nn.Module] = []
+            for given, made, size, step in ((16, 16, 1, 1), (16, 24, 3, stride), (24, 16, 1, 1)):
+                layers += [torch.nn.Conv2d(given, made, size, step, size // 2, bias=False), torch.nn.BatchNorm2d(made)]
+                layers += [torch.nn.ReLU()]
+            self.body = torch.nn.Sequential(*layers[:-1])
+            self.skip = torch.nn.Conv2d(16, 16, 1, stride) if stride > 1 else torch.nn.Identity()
+
+        def forward(self, x):
+            return torch.relu(self.body(x) + self.skip(x)).mean((2, 3))
+
+    torch.manual_seed(stride)
+    module = Bottleneck().eval()
+    for one in module.modules():
+        if isinstance(one, torch.nn.BatchNorm2d):
+            one.running_var.uniform_(0.5, 1.5)
+    return module.to(torch.bfloat16)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_bottleneck(stride: int) -> None:
+    module, x = _bottleneck(stride), torch.randn(2, 16, 6, 7).to(torch.bfloat16)
+    with torch.no_grad():
+        model = tw.compile(module, (x,), target="sim -arch=sm_90a")
+        without = tw.compile(module, (x,), target="sim -arch=sm_90a", without=["channels-last"])
+        expected = module.float()(x.float())
+        for one in (model, without):
+            torch.testing.assert_close(one(x).float(), expected, rtol=0.02, atol=0.02)
+        assert model.verify(x)
+    text = model.ir("graph")
+    # One on the way in; the images of a wider stride are read twice.
+    assert text.count("graph.transpose %arg0") == 1 and "graph.conv" not in text, text
+    assert text.count("permutation = array<i64: 0, 3, 1, 2>") == 0, text
+    assert "graph.conv" in without.ir("graph")
+    kernels = [len(group.function.launch_config()) for group in model.groups if "matmul" in group.operators]
+    assert kernels == [1] * (3 + (stride > 1)), kernels
+
+
+def test_a_processor_keeps_images_as_they_come() -> None:
+    x = torch.randn(1, 16, 4, 4).to(torch.bfloat16)
+    with torch.no_grad():
+        model = tw.compile(_bottleneck(1), (x,), target="cpu")
+    assert "graph.windows" not in model.ir("graph") and "graph.conv" in model.ir("graph")
+
+
+def test_windows_are_loaded_in_whole_vectors() -> None:
+    """Of 64 channels, eight that lie together are in one pixel of the window, inside of the image or not."""
+    module = torch.nn.Conv2d(64, 64, 3, padding=1).to(torch.bfloat16)
+    x = torch.randn(1, 64, 16, 16).to(torch.bfloat16)
+
+    class Twice(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one = module
+
+        def forward(self, x):
+            return self.one(self.one(x))
+
+    with torch.no_grad():
+        model = tw.compile(Twice(), (x,), target="cuda -arch=sm_90a")
+    (*_, ptx) = (group.function.ptx for group in model.groups if "windows" in group.operators)
+    loads = [line.split()[0].rstrip(";") for line in ptx.splitlines() if "ld.global" in line]
+    narrow = [load for load in loads if ".v4" not in load]
+    assert len(loads) - len(narrow) >= 4 and len(narrow) <= 8, loads  # the bias is narrow
