@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from typing import Any
 
 from ..errors import TilewrightError
 
 __all__ = ["RayExecutor"]
+
+
+def _call(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    return fn(*args, **kwargs)
 
 
 class RayExecutor(Executor):
@@ -33,11 +37,13 @@ class RayExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """The future of a call of ``fn`` in a task of Ray's."""
-        reference = self._ray.remote(**self._options)(fn).remote(*args, **kwargs)
+        # Ray takes functions of Python's alone, and an executor any callable.
+        reference = self._ray.remote(**self._options)(_call).remote(fn, args, kwargs)
         self._references.append(reference)
         return reference.future()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Waits for the tasks, or cancels them. The cluster stays."""
         if cancel_futures:
             for reference in self._references:
                 self._ray.cancel(reference)

@@ -6,10 +6,12 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -458,9 +460,10 @@ def test_dask_workers_one_of_which_dies(tmp_path):
 
 
 @pytest.mark.slow
-def test_ray_workers_one_of_which_dies(tmp_path):
+def test_ray_workers_one_of_which_dies():
     ray = pytest.importorskip("ray")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _temp_dir=str(tmp_path))
+    folder = tempfile.mkdtemp(prefix="ray")  # the path of a socket in it has at most 107 bytes
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _temp_dir=folder)
     try:
         executor = tw.tuning.RayExecutor()
         pid = executor.submit(os.getpid).result()
@@ -473,6 +476,7 @@ def test_ray_workers_one_of_which_dies(tmp_path):
         result = tw.tune(space(), "cpu", trials=6, policy=POLICY, executor=executor, workers=2, progress=say)
     finally:
         ray.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)
     assert killed and [one.status for one in result.trials] == ["ok"] * 6
 
 
