@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -62,6 +63,7 @@ def pyright() -> list[str]:
         shutil.copytree(package, root / "tilewright", ignore=shutil.ignore_patterns("_lib", "_mlir_libs", "*.so"))
         options = (ROOT / "pyproject.toml").read_text()
         (root / "pyproject.toml").write_text(options.replace('"python/tilewright"', '"tilewright"'))
+        shutil.copytree(ROOT / "typings", root / "typings")
         (root / "test" / "python").mkdir(parents=True)
         shutil.copy(ROOT / "test/python/type_examples.py", root / "test" / "python")
         found = [line.replace(f"{folder}/", "") for line in run("pyright", *python, "--project", folder)]
@@ -78,14 +80,24 @@ def clang_format() -> list[str]:
     return run("clang-format", "--dry-run", "--Werror", *files)
 
 
+def units() -> Iterator[tuple[str, ...]]:
+    """The files of the compiler as a build in build/ compiles them, several as one, each with its options for clang."""
+    builds = sorted(ROOT.glob("build/*/compile_commands.json"), key=lambda path: path.stat().st_mtime)
+    for entry in json.loads(builds[-1].read_text()) if builds else ():
+        name = os.path.relpath(entry["file"], ROOT).replace(f"{builds[-1].parent.relative_to(ROOT)}/", "")
+        if name.startswith(("dialects/", "passes/", "tools/")) and "cmake_pch" not in name:
+            options = re.findall(r"-I\S+|-isystem \S+|-D\S+|-std=\S+|-fno-\S+", entry["command"])
+            yield entry["file"], "--", *" ".join(options).split()
+
+
 def clang_tidy() -> list[str]:
-    """C++ of the run time: the checks of .clang-tidy, which find mistakes. It needs no headers but the system's."""
-    files, count = tracked("runtime/*.cpp"), os.cpu_count() or 1
+    """C++: the checks of .clang-tidy, which find mistakes. The compiler's sources need a build in build/."""
+    count, runtime = os.cpu_count() or 1, tracked("runtime/*.cpp")
+    jobs = [*units(), *((*runtime[start::count], "--", "-std=gnu++17", "-I.") for start in range(count))]
+    if len(jobs) == count:
+        return ["there is no build in build/: pip install ."]
     with ThreadPool(count) as pool:
-        found = pool.map(
-            lambda some: run("clang-tidy", "--quiet", "--warnings-as-errors=*", *some, "--", "-std=gnu++17", "-I."),
-            [files[start::count] for start in range(count)],
-        )
+        found = pool.map(lambda job: run("clang-tidy", "--quiet", "--warnings-as-errors=*", *job), jobs, chunksize=1)
     return [line for lines in found for line in lines]
 
 
