@@ -142,7 +142,11 @@ def requires_llvm(test: Callable[..., Any] | None = None) -> Any:
     ... def test_host():
     ...     ...
     """
-    return test if test is not None else lambda given: given
+
+    def same(given: Callable[..., Any]) -> Callable[..., Any]:
+        return given
+
+    return test if test is not None else same
 
 
 def main() -> None:

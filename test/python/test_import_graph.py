@@ -11,7 +11,7 @@ import tilewright
 PACKAGE = Path(tilewright.__file__).parent
 # From the bottom up. What stands in one line may import each other.
 LAYERS = (
-    {"errors"},
+    {"errors", "guards"},
     {"error", "tvm_compat", "messages", "native", "storage", "transform"},
     {"dtypes", "ir", "cache"},
     {"target", "devices"},  # a target has a device, and `devices.current` is that of the target in force

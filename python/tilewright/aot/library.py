@@ -194,7 +194,7 @@ def export_library(
     checked, processors = _checked(functions), processors_of(mcpu)
     command = find_linker(linker)
     with tempfile.TemporaryDirectory() as folder, progress(f"exporting {path.name}") as line:
-        objects = []
+        objects: list[Path] = []
         has_kernels = any(not _is_on_cpu(function) for function in checked)
         for number, function in enumerate(checked):
             line.show(number, len(checked), "functions", function.entry_name)

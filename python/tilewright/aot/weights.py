@@ -63,7 +63,7 @@ def write_weights(arrays: Mapping[str, np.ndarray], path: str | os.PathLike[str]
             pieces.append(np.zeros(gap, np.uint8))
             end += gap
         offsets[name] = end
-        entries[name] = _entry(array.dtype.name, array.shape, end, array.nbytes)
+        entries[name] = _entry(array.dtype.name, array.shape, end, array.nbytes)  # pyright: ignore[reportUnknownArgumentType]
         # Without a copy where it is row-major already, as the arrays of a file that is mapped are.
         pieces.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
         end += array.nbytes

@@ -76,7 +76,7 @@ class Cubin:
         >>> Cubin(b"", {}, "ptxas info    : (C7510) Potential Performance Loss: serialized in function 'f'").notes
         (('f', "(C7510) Potential Performance Loss: serialized in function 'f'"),)
         """
-        found = []
+        found: list[tuple[str, str]] = []
         for line in self.log.splitlines():
             if match := re.search(r"\(C75\d\d\).*", line):
                 kernel = re.search(r"function '([^']+)'", match[0])
@@ -124,7 +124,7 @@ def link(ptx: str, arch: str, options: LinkOptions | None = None) -> Cubin:
     if ptxas is not None:
         return _assemble(ptxas, ptx, arch, options or LinkOptions())
     try:
-        from cuda.bindings import nvjitlink  # pyright: ignore[reportAttributeAccessIssue]
+        from cuda.bindings import nvjitlink
     except ImportError as error:
         raise CompileError(f"nvJitLink is not installed: {error}", stage="cubin") from None
 

@@ -20,7 +20,7 @@ def unit_roundoff(dtype: Any) -> float:
     >>> testing.unit_roundoff("float32") == 2**-24
     True
     """
-    return float(ml_dtypes.finfo(dtype).eps) / 2
+    return float(ml_dtypes.finfo(dtype).eps) / 2  # pyright: ignore[reportUnknownArgumentType]
 
 
 def poisoned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:

@@ -42,13 +42,13 @@ def _flat(text: str) -> list[str]:
     >>> _flat("cse,func.func(a,b{x=1,2}),canonicalize{ y=(3) }")
     ['cse', 'func.func(a)', 'func.func(b{x=1,2})', 'canonicalize{ y=(3) }']
     """
-    parts, depth, start = [], 0, 0
+    parts, depth, start = list[str](), 0, 0
     for at, char in enumerate(text + ","):
         depth += (char in "({") - (char in ")}")
         if char == "," and depth == 0:
             parts.append(text[start:at])
             start = at + 1
-    made = []
+    made: list[str] = []
     for part in parts:
         name, bracket, rest = part.partition("(")
         if bracket and "{" not in name:

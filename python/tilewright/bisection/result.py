@@ -40,7 +40,7 @@ class Bisection:
     passes: tuple[str, ...] = ()
     found: str = ""
     sizes: tuple[int, ...] = ()
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def _at(self) -> int:
         return [one.stage for one in self.stages].index(self.stage) if self.stage is not None else len(self.stages)
@@ -72,7 +72,7 @@ def _shown(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return str(value)
     places = np.argwhere(value != 0)
-    head = f"zeros({list(value.shape)}, {value.dtype})"
+    head = f"zeros({list(value.shape)}, {value.dtype})"  # pyright: ignore[reportUnknownArgumentType]
     if not len(places):
         return head
     shown = ", ".join(f"{list(map(int, place))}: {value[tuple(place)]}" for place in places[:4])

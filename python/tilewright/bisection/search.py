@@ -147,8 +147,8 @@ class Search:
 
         def tried(change: Callable[[Array], None]) -> bool:
             arrays = list(self.inputs.arrays)
-            flat = arrays[at].copy().reshape(-1)
-            change(flat)
+            flat = arrays[at].copy().reshape(-1)  # pyright: ignore[reportUnknownVariableType]
+            change(flat)  # pyright: ignore[reportUnknownArgumentType]
             arrays[at] = flat.reshape(arrays[at].shape)
             return attempt(arrays)
 

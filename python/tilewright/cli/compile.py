@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CompileError, TilewrightError
+from ..guards import is_listed, is_tuple
 from .model import add_model_options
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ def python_program(path: Path, names: dict[str, Any], options: argparse.Namespac
             )
         return names["schedule"], names["args"], options.name or names.get("name")
     value = python_value(path, names, options.program)
-    if not isinstance(value, tuple) or len(value) != 2:
+    if not is_tuple(value) or len(value) != 2:
         raise TilewrightError(f"--program: expected a pair (schedule, args), got {type(value).__name__}")
-    if not isinstance(value[1], (list, tuple)):
+    if not is_listed(value[1]):
         raise TilewrightError(f"--program: expected args as a list, got {type(value[1]).__name__}")
     return value[0], value[1], options.name
 

@@ -58,7 +58,7 @@ def _ranges() -> list[Finding]:
         wanted = [Requirement(each) for each in importlib.metadata.requires("tilewright") or ()]
     except importlib.metadata.PackageNotFoundError:  # a tree on the path
         return []
-    found = []
+    found: list[Finding] = []
     for each in wanted:
         if each.marker is not None and not each.marker.evaluate({"extra": ""}):
             continue
@@ -74,7 +74,7 @@ def _ranges() -> list[Finding]:
 
 def _frameworks() -> list[Finding]:
     """Frameworks in the same environment. Each brings libraries of its own, with which ours live in one process."""
-    found = []
+    found: list[Finding] = []
     for name in ("torch", "triton", "jax"):
         try:
             found.append(Finding(name, True, importlib.metadata.version(name), required=False))
@@ -119,7 +119,7 @@ def _gpu() -> list[Finding]:
     launch = 'target="cuda" compiles to a cubin but does not launch; target="sim" and "cpu" run everything'
     if importlib.util.find_spec("cuda") is None:
         return [Finding("NVIDIA driver", False, "not asked: no cuda-bindings", launch, required=False)]
-    from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]
+    from cuda.bindings import driver
 
     try:
         (result,) = driver.cuInit(0)

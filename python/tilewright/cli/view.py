@@ -95,7 +95,7 @@ def _programs(path: Path, options: argparse.Namespace) -> list[tuple[Any, Any, s
         if options.start is not None:
             raise TilewrightError("--from is for .mlir files: a Python program starts at te")
         names = python_names(path)
-        made = []
+        made: list[Any] = []
         for expression in expressions:
             options.program = expression
             made.append(python_program(path, names, options))

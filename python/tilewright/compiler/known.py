@@ -29,7 +29,7 @@ def _linker_version() -> str:
         for found in Path(folder or ".").glob("nvidia_nvjitlink-*.dist-info"):
             return found.name
     try:
-        from cuda.bindings import nvjitlink  # pyright: ignore[reportAttributeAccessIssue]
+        from cuda.bindings import nvjitlink
 
         return "nvJitLink {}.{}".format(*nvjitlink.version())
     except (ImportError, RuntimeError):

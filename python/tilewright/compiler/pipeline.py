@@ -15,6 +15,7 @@ from mlir import ir
 
 from ..cache import Cache
 from ..errors import TilewrightTypeError, TilewrightValueError
+from ..guards import is_listed
 from ..ir.diagnostics import MLIRError
 from ..ir.passes import compile_error, run_passes
 from ..messages.progress import Progress
@@ -62,7 +63,7 @@ def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) 
             raise TilewrightValueError(
                 f"expected a stage of target {target.kind} ({', '.join(known)}) in after, got {stage!r}"
             )
-        each: tuple[Any, ...] = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+        each: tuple[Any, ...] = tuple(given) if is_listed(given) else (given,)
         for hook in each:
             if not isinstance(hook, str) and not callable(hook):
                 raise TilewrightTypeError(
@@ -104,10 +105,11 @@ class Lowering:
     name: str
     target: Target
     start: str
-    hooks: Mapping[str, tuple[Hook, ...]] = field(default_factory=dict)
-    modules: dict[str, ir.Module] = field(default_factory=dict)
-    timings: dict[str, float] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)  # of stages that the cache had, until somebody needs them
+    hooks: Mapping[str, tuple[Hook, ...]] = field(default_factory=dict[str, tuple[Hook, ...]])
+    modules: dict[str, ir.Module] = field(default_factory=dict[str, ir.Module])
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+    # of stages that the cache had, until somebody needs them
+    texts: dict[str, str] = field(default_factory=dict[str, str])
     cache: Cache | None = None
     cache_hit: bool = False
     line: Progress | None = None  # of the build that is under way

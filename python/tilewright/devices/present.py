@@ -21,7 +21,7 @@ def present(ordinal: int = 0) -> GPU | None:
     the compute capability. The architecture includes its specific features where there are any: ``sm_90a``.
     """
     try:
-        from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]
+        from cuda.bindings import driver
 
         (result,) = driver.cuInit(0)
     except (ImportError, RuntimeError):

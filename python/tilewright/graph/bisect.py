@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..bisection.comparison import differs, unit_roundoff
+from ..guards import is_tuple
 from ..messages.progress import progress
 from ..target import Target
 from .builder import Graph
@@ -102,12 +103,12 @@ def bisect_model(
         model = compile_graph(make(), target, without)
         got = model(*inputs)
         names = [name for name, _ in model.outputs]
-        return _difference(names, got if isinstance(got, tuple) else (got,), expected, rtol)
+        return _difference(names, got if is_tuple(got) else (got,), expected, rtol)
 
     model = compile_graph(make(), target)
     got = model(*inputs)
     names = [name for name, _ in model.outputs]
-    found = _difference(names, got if isinstance(got, tuple) else (got,), expected, rtol)
+    found = _difference(names, got if is_tuple(got) else (got,), expected, rtol)
     group = model.verify(*inputs).wrong
     if not found:
         return ModelBisection(model.name, "", group=group)

@@ -62,7 +62,7 @@ class Graph:
     weights: Mapping[str, np.ndarray]
     symbols: Mapping[str, Var]
     name: str
-    stored: Mapping[str, str] = field(default_factory=dict)
+    stored: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class GraphBuilder:
@@ -155,7 +155,7 @@ class GraphBuilder:
         made = ir.Operation.create(
             f"graph.{name}",
             results=[to_ir(kind) for kind in results],
-            operands=[one.value for one in operands],
+            operands=[one.value for one in operands],  # pyright: ignore[reportUnknownArgumentType]
             attributes={key: attribute_of(key, value) for key, value in attributes.items()},
             loc=self._location_of(name),
         )
@@ -171,7 +171,7 @@ class GraphBuilder:
     def constant(self, value: object, dtype: str | None = None) -> Value:
         """A constant: in the IR where it has one element, otherwise a weight."""
         array = np.asarray(value, dtype=dtype)
-        kind = TensorType(array.shape, array.dtype.name)
+        kind = TensorType(array.shape, array.dtype.name)  # pyright: ignore[reportUnknownArgumentType]
         if array.size != 1:
             return self.weight(f"constant{len(self.weights)}", np.ascontiguousarray(array).reshape(array.shape))
         element = array.reshape(-1)[0].item()
@@ -189,7 +189,7 @@ class GraphBuilder:
             return self._weights[name]
         while name in self.weights:
             name += "_"
-        kind = TensorType(array.shape, array.dtype.name)
+        kind = TensorType(array.shape, array.dtype.name)  # pyright: ignore[reportUnknownArgumentType]
         self.weights[name] = array
         with ir.InsertionPoint.at_block_begin(self._block):
             made = ir.Operation.create(
@@ -200,8 +200,8 @@ class GraphBuilder:
 
     def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
         """Ends the function with the model's outputs."""
-        types = [one.value.type for _, one in outputs]
-        ir.Operation.create("func.return", operands=[one.value for _, one in outputs])
+        types: list[ir.Type] = [one.value.type for _, one in outputs]
+        ir.Operation.create("func.return", operands=[one.value for _, one in outputs])  # pyright: ignore[reportUnknownArgumentType]
         attributes = self._function.attributes
         arguments = [to_ir(kind) for _, kind in self._names]
         attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, types))

@@ -148,7 +148,7 @@ def _plan(function: ir.Operation, groups: list[Group]) -> Plan:
         for value in group.inputs:
             if value in last:
                 last[value] = i
-    buffers = []
+    buffers: list[PlannedBuffer] = []
     for i, group in enumerate(groups):
         for result, kind, offset in zip(group.results, group.types, group.offsets):
             if offset >= 0:

@@ -134,7 +134,7 @@ class ModelTables:
     def _add_weights(self) -> None:
         for number, (value, array) in enumerate(self._model.constants.items()):
             name = self._model.weight_names.get(value, f"constant.{number}")
-            kind = TensorType(array.shape, array.dtype.name)
+            kind = TensorType(array.shape, array.dtype.name)  # pyright: ignore[reportUnknownArgumentType]
             if self._addresses is not None:
                 self._known[value] = self._add(name, kind, _ADDRESS, self._addresses[value])
                 continue
@@ -242,7 +242,7 @@ class ModelTables:
         """The arguments, as the pass has them described by `tilewright.arguments`."""
         model = self._model
         with ir.Context(), ir.Location.unknown():
-            entries = []
+            entries: list[ir.DictAttr] = []
             for position, (name, kind) in enumerate((*model.inputs, *model.outputs)):
                 attributes: dict[str, ir.Attribute] = {
                     "te.name": ir.StringAttr.get(name),
@@ -285,7 +285,7 @@ def _fields(name: str, pointers: list[str], has_weights: bool, counts: list[int]
     symbols = [f"{name}_{each}" if each in ("texts", "groups") else f"{name}_{each}_table" for each in pointers]
     if has_weights:
         symbols.append(f"{name}_weights")
-    lines, before = [], "%none"
+    lines, before = list[str](), "%none"
     for i, symbol in enumerate(symbols):
         lines += [
             f"%pointer{i} = llvm.mlir.addressof @{symbol} : !p",

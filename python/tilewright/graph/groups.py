@@ -113,7 +113,7 @@ def read_groups(function: ir.Operation, symbols: Mapping[str, Var], target: Targ
     with function.context, progress("scheduling the model") as line:
         found = [one.operation for one in function.regions[0].blocks[0].operations]
         found = [one for one in found if one.name == "graph.group"]
-        groups = []
+        groups: list[Any] = []
         for number, operation in enumerate(found):
             line.show(number, len(found), "groups", ir.StringAttr(operation.attributes["name"]).value)
             groups.append(_read_group(operation, symbols, functions, target))
@@ -158,7 +158,7 @@ def _read_group(
             continue
         if found.name == "graph.yield":
             break
-        operands = []
+        operands: list[Any] = []
         for operand in found.operands:
             if operand not in tensors:
                 kind = from_ir(operand.type, symbols)

@@ -84,7 +84,7 @@ class HostFunction:
 
     def _run(self, arrays: Sequence[Any], kind: int, index: int) -> None:
         count = len(arrays)
-        arguments, tensors, shapes = (Any_ * count)(), (DLTensor * count)(), []
+        arguments, tensors, shapes = (Any_ * count)(), (DLTensor * count)(), list[Any]()
         begin = ctypes.addressof(tensors)
         for i, array in enumerate(arrays):
             shape = array.shape

@@ -37,12 +37,12 @@ class HostMemory:
         if isinstance(value, NDArray):
             value = value.numpy()
         if isinstance(value, np.generic):
-            value = np.asarray(value)
+            value = np.asarray(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         if not isinstance(value, np.ndarray):
             if not hasattr(value, "__dlpack__"):
                 raise TypeError(f"{what}: expected an array, got {type(value).__name__}")
             value = np.from_dlpack(value)
-        return fitting(value)
+        return fitting(value)  # pyright: ignore[reportUnknownArgumentType]
 
     def constant(self, value: np.ndarray) -> Any:
         """A weight."""
@@ -109,7 +109,13 @@ class StridedArray:
         address = self._array.address + self._view.begin * self.dtype.itemsize
         versioned = max_version is not None and max_version[0] >= 1
         return export_capsule(
-            address, self.shape, self.dtype.name, self.__dlpack_device__(), self, versioned, self._view.strides
+            address,
+            self.shape,
+            self.dtype.name,  # pyright: ignore[reportUnknownArgumentType]
+            self.__dlpack_device__(),
+            self,
+            versioned,
+            self._view.strides,  # pyright: ignore[reportUnknownArgumentType]
         )
 
 
@@ -121,7 +127,7 @@ class DeviceMemory:
 
     def given(self, what: str, value: Any) -> Any:
         if isinstance(value, np.generic):
-            value = np.asarray(value)
+            value = np.asarray(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         if is_tensor(value):
             value = value.detach().contiguous()
             value = from_dlpack(value) if value.is_cuda else _array_of_tensor(what, value)

@@ -200,7 +200,7 @@ class Model:
         given, extents = self._taken(arrays, named)
         values = self._start(given)
         arena = self._memory.arena(self.plan.arena_bytes)
-        checks = []
+        checks: list[Any] = []
         with progress(f"verifying {self.name}") as line:
             for number, group in enumerate(self.groups):
                 line.show(number, len(self.groups), "groups", group.name)
@@ -222,7 +222,7 @@ class Model:
         device = cuda(0) if gpu is not None else cpu()
         stream = Stream(device)
         given, extents = self._taken(arrays, named)
-        times, calls = [], []
+        times, calls = list[Any](), list[tuple[Any, Any]]()
         with stream, progress(f"timing {self.name}") as line:
             device.sync()  # the inputs may come from other streams
             values = self._start(given)
@@ -237,7 +237,7 @@ class Model:
             if gpu is not None:
                 launches = [partial(group.function, *arguments) for group, arguments in calls]
                 times = time_in_turn(launches, device, stream, repeat)
-        found = []
+        found: list[GroupTime] = []
         for (group, arguments), timing in zip(calls, times):
             tensors = arguments[: len(group.tensors)]
             size = sum(one.nbytes for one in tensors)
@@ -326,7 +326,7 @@ class Model:
         self, group: Group, values: dict[ir.Value, Any], extents: Mapping[str, int], arena: Any
     ) -> tuple[Any, ...]:  # fmt: skip
         """Runs a group, and returns the arguments that it had."""
-        results = []
+        results: list[Any] = []
         for value, kind, offset in zip(group.results, group.types, group.offsets):
             shape = shape_of(kind.shape, extents)
             if offset >= 0:
@@ -382,4 +382,5 @@ class Model:
 
 
 def _on_host(value: Any) -> np.ndarray:
-    return value if isinstance(value, np.ndarray) else value.numpy()
+    found: Any = value
+    return found if isinstance(value, np.ndarray) else found.numpy()

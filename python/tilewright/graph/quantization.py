@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from mlir import ir
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed, is_mapping, is_tuple
 from ..ir.passes import run_passes
 from ..messages.progress import progress
 from .builder import Graph
@@ -120,7 +121,7 @@ def _magnitudes(graph: Graph, samples: Sequence[Any]) -> list[float]:
         with ir.InsertionPoint(last), ir.Location.unknown():
             ir.Operation.create("func.return", operands=operands)
         last.erase()
-        types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+        types: list[ir.Type] = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs  # pyright: ignore[reportUnknownVariableType]
         function.attributes["function_type"] = ir.TypeAttr.get(
             ir.FunctionType.get(types, [one.type for one in operands])
         )
@@ -134,8 +135,8 @@ def _magnitudes(graph: Graph, samples: Sequence[Any]) -> list[float]:
     with progress(f"calibrating {graph.name}") as line:
         for number, sample in enumerate(samples):
             line.show(number, len(samples), "samples", "")
-            made: Any = model(**sample) if isinstance(sample, Mapping) else model(*_as_tuple(sample))
-            for i, result in enumerate(made if isinstance(made, tuple) else (made,)):
+            made: Any = model(**sample) if is_mapping(sample) else model(*_as_tuple(sample))
+            for i, result in enumerate(made if is_tuple(made) else (made,)):
                 array = np.asarray(result)
                 if array.dtype.kind == "f" and array.size:
                     found[i] = max(found[i], float(np.abs(array).max()))
@@ -143,7 +144,7 @@ def _magnitudes(graph: Graph, samples: Sequence[Any]) -> list[float]:
 
 
 def _as_tuple(sample: Any) -> tuple[Any, ...]:
-    if not isinstance(sample, (tuple, list)):
+    if not is_listed(sample):
         raise TypeError(f"expected each sample to be a tuple or a dict of inputs, got {type(sample).__name__}")
     return tuple(sample)
 

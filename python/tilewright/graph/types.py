@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from .. import te
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_sequence
 from ..te import Expr, Tensor, Var
 
 __all__ = [
@@ -106,9 +108,9 @@ def _as_array(encoding: str) -> str:
 
 
 _OPERATORS: dict[type, Any] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
     ast.FloorDiv: te.floordiv,
     ast.Mod: te.floormod,
 }
@@ -159,7 +161,7 @@ def attribute_of(name: str, value: object) -> ir.Attribute:
         return ir.FloatAttr.get(ir.F64Type.get(), value)
     if isinstance(value, str):
         return ir.StringAttr.get(value)
-    if isinstance(value, Sequence):
+    if is_sequence(value):
         if name in _INTEGERS:
             return ir.DenseI64ArrayAttr.get([int(one) for one in value])
         if any(isinstance(one, float) for one in value) or name in ("scales", "roi"):

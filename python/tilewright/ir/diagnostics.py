@@ -35,7 +35,8 @@ def describe(location: Any) -> str:
     if location.is_a_callsite():
         return describe(location.callee) or describe(location.caller)
     if location.is_a_fused():
-        return next(filter(None, map(describe, location.locations)), "")
+        parts: list[Any] = location.locations
+        return next((text for text in map(describe, parts) if text), "")
     return ""
 
 

@@ -15,10 +15,14 @@ from ..native.library import library
 __all__ = ["check_readable"]
 
 
+def _registry() -> Any:
+    return get_dialect_registry()._CAPIPtr  # pyright: ignore[reportUnknownVariableType]
+
+
 @cache
 def _reader() -> tuple[Any, int]:
     """The library's function, and the dialects that are read: those that contexts have."""
-    find, registry = library().tilewrightFindGivenUp, capsule_pointer(get_dialect_registry()._CAPIPtr)
+    find, registry = library().tilewrightFindGivenUp, capsule_pointer(_registry())
     find.restype, find.argtypes = ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     library().tilewrightRegisterDialects(registry)
     return find, registry

@@ -7,6 +7,8 @@ from typing import Any
 
 import onnx
 
+from ..guards import is_listed
+
 __all__ = ["attributes_of"]
 
 
@@ -26,7 +28,7 @@ def attributes_of(node: Any, outer: Mapping[str, Any]) -> dict[str, Any]:
         got = onnx.helper.get_attribute_value(value)
         if isinstance(got, bytes):
             got = got.decode(errors="replace")
-        elif isinstance(got, (list, tuple)) or type(got).__name__.startswith("Repeated"):
-            got = [one.decode(errors="replace") if isinstance(one, bytes) else one for one in got]
+        elif is_listed(got) or type(got).__name__.startswith("Repeated"):
+            got: Any = [one.decode(errors="replace") if isinstance(one, bytes) else one for one in got]
         found[attribute.name] = got
     return found

@@ -17,6 +17,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from ..graph import Model, compile_graph
+from ..guards import is_mapping, is_tuple
 from .failures import NeedsInput
 from .importer import import_onnx
 
@@ -46,9 +47,9 @@ class TilewrightRep(BackendRep):
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs on these inputs, in their order or by name."""
         del kwargs
-        arrays = [inputs[name] for name in self._inputs] if isinstance(inputs, dict) else list(inputs)
+        arrays: list[Any] = [inputs[name] for name in self._inputs] if is_mapping(inputs) else list(inputs)
         result = self.model_for(arrays)(*arrays)
-        return result if isinstance(result, tuple) else (result,)
+        return result if is_tuple(result) else (result,)
 
     def model_for(self, arrays: Sequence[Any]) -> Model:
         """The compiled model for these inputs."""

@@ -46,13 +46,13 @@ def bisect_onnx(path: str, target: Target | str | None = "cpu", seed: int = 0) -
 
 
 def _types(model: onnx.ModelProto, names: list[str]) -> list[TensorType]:
-    found = []
+    found: list[TensorType] = []
     for one in model.graph.input:
         if one.name in names:
             tensor = one.type.tensor_type
             shape = [dim.dim_value if dim.HasField("dim_value") else _EXTENT for dim in tensor.shape.dim]
             dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)
-            found.append(TensorType(tuple(shape), dtype.name))
+            found.append(TensorType(tuple(shape), dtype.name))  # pyright: ignore[reportUnknownArgumentType]
     return found
 
 

@@ -35,11 +35,11 @@ def _if(node: Node) -> Sequence[Value] | None:
                 node.scope.link(actual, scope, formal.name)
         return None
     condition = node.reshape(node.tensor(0), [])
-    values = []
+    values: list[list[Value]] = []
     for graph in branches:
         scope = _branch(node, graph)
         values.append([scope.tensor(formal.name) for formal in graph.output])
-    results = []
+    results: list[Value] = []
     for number, (then, otherwise) in enumerate(zip(*values)):
         if str(then.type) != str(otherwise.type):
             raise node.error(

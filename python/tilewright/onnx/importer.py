@@ -14,7 +14,7 @@ from .. import te
 from ..errors import CompileError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..graph import Graph, GraphBuilder, Model, TensorType, compile_graph
+from ..graph import Graph, GraphBuilder, Model, TensorType, Value, compile_graph
 from ..messages.progress import progress
 from ..target import Target
 from ..te import Var
@@ -58,9 +58,9 @@ def import_onnx(
     CompileError
         Where the model is damaged, or has what is not supported: the message lists all of it.
     """
-    path = None
+    path: str | None = None
     if isinstance(model, (str, os.PathLike)):
-        path = os.fspath(model)
+        path = str(os.fspath(model))  # pyright: ignore[reportUnknownArgumentType]
         model = load_model(path)
     if not isinstance(model, onnx.ModelProto):
         raise TypeError(f"expected an onnx.ModelProto or a path, got {type(model).__name__}")
@@ -99,7 +99,7 @@ class _Import:
                 scope.put_input(each, value, None if known is None else np.asarray(known))
             scope.add_initializers(proto, self._arrays)
             scope.run(proto.node)
-            outputs = []
+            outputs: list[tuple[str, Value]] = []
             for one in proto.output:
                 if not scope.errors and scope.sequence(one.name) is not None:
                     raise CompileError(

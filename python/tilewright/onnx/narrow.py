@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -61,14 +61,14 @@ def _thresholds(name: str, round_up: bool) -> np.ndarray:
     def code(pattern: int) -> int:
         number = np.array([pattern], np.uint32).view(np.float32)
         if round_up:
-            return int(np.searchsorted(finite, number[0], side="left"))
+            return int(np.searchsorted(finite, number[0], side="left"))  # pyright: ignore[reportUnknownArgumentType]
         with np.errstate(all="ignore"):
             got = number.astype(kind)
         exact = got.astype(np.float32)[0]
         is_finite = np.isfinite(exact) and got.view(np.uint8)[0] < 1 << bits
-        return int(np.searchsorted(finite, exact)) if is_finite else len(finite)
+        return int(np.searchsorted(finite, exact)) if is_finite else len(finite)  # pyright: ignore[reportUnknownArgumentType]
 
-    found = []
+    found: list[Any] = []
     infinity = 0x7F800000
     for wanted in range(1, len(finite) + 1):
         low, high = 0, infinity

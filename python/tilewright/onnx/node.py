@@ -110,7 +110,8 @@ class Node:
         """A list of extents or numbers: an input whose value is known, or an attribute, as older versions have it."""
         if self.has(position):
             return [
-                one if not isinstance(one, np.generic) else int(one) for one in self.host(position).reshape(-1).tolist()
+                one if not isinstance(one, np.generic) else int(one)  # pyright: ignore[reportUnknownArgumentType]
+                for one in self.host(position).reshape(-1).tolist()  # pyright: ignore[reportUnknownArgumentType]
             ]
         return self.attr(name, default) if name else default
 
@@ -175,7 +176,7 @@ def constant_of(node: Node) -> np.ndarray:
 
 def without_inputs(nodes: Sequence[Any], absent: set[str]) -> list[Any]:
     """Nodes with the inputs that a call leaves out left out."""
-    result = []
+    result: list[Any] = []
     for node in nodes:
         if any(name in absent for name in node.input):
             copy = onnx.NodeProto()

@@ -158,7 +158,7 @@ class Scope:
             return TensorType(value.shape, value.stored) if isinstance(value, Narrow) else value.type
         if own in scope._hosts or own in scope._lazy and scope._is_known(own):
             value = scope._host(own)
-            return TensorType(value.shape, "int64" if value.dtype == object else value.dtype.name)
+            return TensorType(value.shape, "int64" if value.dtype == object else value.dtype.name)  # pyright: ignore[reportUnknownArgumentType]
         scope._tensor(own)
         return scope.type_of(own)
 

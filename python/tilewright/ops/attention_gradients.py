@@ -145,7 +145,11 @@ def _defined(
 
     P = te.compute(shape, weight, name="P")
     if result is None:
-        D = over_keys("D", te.sum, lambda *at: P(*at) * used(dP(*at), at))
+
+        def product(*places: Any) -> Expr:
+            return P(*places) * used(dP(*places), places)
+
+        D = over_keys("D", te.sum, product)
     else:
         c = te.reduce_axis((0, wide), name="c")
         D = te.compute(

@@ -52,7 +52,7 @@ def axes_of(what: str, axis: int | Sequence[int] | None, rank: int) -> tuple[int
     """Axes counted from 0, in order; all of them for None."""
     if axis is None:
         return tuple(range(rank))
-    found = []
+    found: list[int] = []
     for one in (axis,) if isinstance(axis, int) else axis:
         if not -rank <= one < rank:
             raise ValueError(f"{what}: expected an axis from {-rank} to {rank - 1}, got {one}")

@@ -60,7 +60,7 @@ def conv2d(
             "conv2d: expected square images, and square filters of as many channels, got shapes "
             f"{x.shape} and {w.shape}"
         )
-    operands = []
+    operands: list[Tensor] = []
     if bias is not None:
         expect_shape("conv2d", (filters,), bias=bias)
         operands.append(placeholder((filters,), bias.dtype, name="bias"))

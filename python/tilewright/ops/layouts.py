@@ -61,7 +61,7 @@ def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
     back = [order.index(axis) for axis in range(len(shape))]
     if is_of_torch(array):
         return array.new_empty(permuted).permute(back)
-    return np.empty(permuted, as_dtype(str(array.dtype))).transpose(back)
+    return np.empty(permuted, as_dtype(str(array.dtype))).transpose(back)  # pyright: ignore[reportUnknownVariableType]
 
 
 def strided_operator(shape: Callable[..., tuple[int, ...]]) -> Callable[[Callable[..., Scheduled]], StridedOperator]:

@@ -140,7 +140,11 @@ def group_norm(
             expect_shape("group_norm", (c,), **{name: one})
     X = given(x, "X")
     some = {name: given(one, name) for name, one in (("gamma", gamma), ("beta", beta)) if one is not None}
-    grouped = compute((n, groups, each, *rest), lambda n, g, e, *at: X(n, g * each + e, *at), name="grouped")
+
+    def of_group(n: Expr, g: Expr, e: Expr, *at: Expr) -> Expr:
+        return X(n, g * each + e, *at)
+
+    grouped = compute((n, groups, each, *rest), of_group, name="grouped")
 
     def scaled(value: Expr, n: Any, g: Any, e: Any, *at: Any) -> Expr:
         if "gamma" in some:
@@ -148,7 +152,11 @@ def group_norm(
         return value + some["beta"](g * each + e).astype(value.dtype) if "beta" in some else value
 
     made = normalized(grouped, range(2, 3 + len(rest)), epsilon, scaled)
-    Y = compute(x.shape, lambda n, c, *at: made(n, c // each, c % each, *at), name="group_norm")
+
+    def of_channel(n: Expr, c: Expr, *at: Expr) -> Expr:
+        return made(n, c // each, c % each, *at)
+
+    Y = compute(x.shape, of_channel, name="group_norm")
     return by_rules([X, *some.values()], Y, target)
 
 

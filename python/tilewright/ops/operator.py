@@ -15,6 +15,7 @@ from ..compiler import Function, build
 from ..compiler.program_name import free_name
 from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError, TilewrightValueError
+from ..guards import is_listed, is_mapping
 from ..target import Target
 from ..te import Tensor
 from ..te.alignment import ALIGNMENT
@@ -60,7 +61,7 @@ class Operand:
         shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
         if shape is None or dtype is None:
             raise TilewrightTypeError(f"{name}: expected an array with a shape and a dtype, got {type(array).__name__}")
-        extents = []
+        extents: list[Var | int] = []
         for extent in shape:
             if not hasattr(extent, "__index__") and not (symbols and isinstance(extent, Var)):
                 raise TilewrightTypeError(
@@ -108,15 +109,15 @@ def _key_of(arrays: tuple[Any, ...], options: dict[str, Any], target: Any) -> Ha
     try:
         if not all([is_row_major(one) for one in arrays]):
             return None
-        key = (
-            tuple([(type(one), one.shape, one.dtype, getattr(one, "device", None)) for one in arrays]),
+        key = (  # pyright: ignore[reportUnknownVariableType]
+            tuple([(type(one), one.shape, one.dtype, getattr(one, "device", None)) for one in arrays]),  # pyright: ignore[reportUnknownArgumentType]
             tuple(options.items()),
             target,
         )
-        hash(key)
+        hash(key)  # pyright: ignore[reportUnknownArgumentType]
     except (AttributeError, TypeError):
         return None
-    return key if arrays else None
+    return key if arrays else None  # pyright: ignore[reportUnknownVariableType]
 
 
 class Operator:
@@ -263,9 +264,9 @@ def _into_view(name: str, result: Any, out: Any) -> Any:
 
 def frozen(value: Any) -> Hashable:
     """Options that may be dictionaries and lists, as a key."""
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return ("mapping", *((name, frozen(one)) for name, one in sorted(value.items())))
-    if isinstance(value, (list, tuple)):
+    if is_listed(value):
         return ("sequence", *map(frozen, value))
     return ("value", value)
 

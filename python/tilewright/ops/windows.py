@@ -8,7 +8,7 @@ from .. import schedules
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..target import Target
-from ..te import Tensor, compute
+from ..te import Expr, Tensor, compute
 from .by_rules import acc_of, by_rules, expect_floats, given, operate
 from .empty import is_empty
 from .operator import Operand, Scheduled, operator
@@ -47,13 +47,21 @@ def _channels_first(X: Tensor, layout: str) -> Tensor:
     if layout == "first":
         return X
     shape = (X.shape[0], X.shape[-1], *X.shape[1:-1])
-    return compute(shape, lambda n, c, *at: X(n, *at, c), name="channels_first")
+
+    def moved(n: Expr, c: Expr, *at: Expr) -> Expr:
+        return X(n, *at, c)
+
+    return compute(shape, moved, name="channels_first")
 
 
 def _laid_out(Y: Tensor, layout: str, name: str) -> Tensor:
     if layout == "first":
         return Y
-    return compute((Y.shape[0], *Y.shape[2:], Y.shape[1]), lambda n, *at: Y(n, at[-1], *at[:-1]), name=name)
+
+    def moved(n: Expr, *at: Expr) -> Expr:
+        return Y(n, at[-1], *at[:-1])
+
+    return compute((Y.shape[0], *Y.shape[2:], Y.shape[1]), moved, name=name)
 
 
 def _convolve(
@@ -68,7 +76,11 @@ def _convolve(
         expect_shape(what, (filters,), bias=bias)
         B, whole = given(bias, "bias"), total
         inputs.append(B)
-        total = compute(whole.shape, lambda n, f, *at: (whole(n, f, *at) + B(f).astype(acc)).astype(to), name="biased")
+
+        def biased(n: Expr, f: Expr, *at: Expr) -> Expr:
+            return (whole(n, f, *at) + B(f).astype(acc)).astype(to)
+
+        total = compute(whole.shape, biased, name="biased")
     return by_rules(inputs, _laid_out(total, layout, what), target)
 
 
@@ -79,7 +91,7 @@ def _own_schedule(
     """A schedule of the library, where that is for such images: square ones of float32, on a GPU, with the channels
     first and a margin of half of the square kernel."""
     stride, dilation, groups = how
-    strides = (stride, stride) if isinstance(stride, int) else tuple(stride)  # type: ignore[arg-type]
+    strides: tuple[int, ...] = (stride, stride) if isinstance(stride, int) else tuple(stride)  # type: ignore[arg-type]
     if x.dtype != "float32" or layout != "first" or bias is not None or len(x.shape) != 4 or groups != 1:
         return None
     if (target is not None and target.kind == "cpu") or is_empty(x, w) or len(set(strides)) != 1 or strides[0] < 1:

@@ -25,7 +25,7 @@ class Machine:
     name: str
     operations_per_second: float
     bytes_per_second: float
-    tensor_operations_per_second: Mapping[str, float] = field(default_factory=dict)
+    tensor_operations_per_second: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class KernelReport:
     notes: tuple[str, ...]
     stages: int | None = None
     tensor_type: str | None = None
-    meant: Mapping[str, int] = field(default_factory=dict)
+    meant: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def mismatches(self) -> tuple[str, ...]:

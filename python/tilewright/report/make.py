@@ -44,7 +44,7 @@ def make_report(
         found = count_sass(disassemble(linked.image))
     except TilewrightError:  # no disassembler is installed
         found = None
-    kernels = []
+    kernels: list[KernelReport] = []
     for launch in launches:
         resources = linked.resources[launch.kernel]
         in_ptx = written.get(launch.kernel, Counter())

@@ -69,7 +69,7 @@ def work_of(module: ir.Module, name: str, shapes: Sequence[Sequence[int]], items
 def _fix_extents(module: ir.Module, function: ir.OpView, shapes: Sequence[Sequence[int]]) -> None:
     """Makes the arguments' extents numbers, and by way of that those of all that is made from them."""
     block = function.regions[0].blocks[0]
-    types = []
+    types: list[ir.Type] = []
     with module.context, ir.Location.unknown(), ir.InsertionPoint.at_block_begin(block):
         for argument, shape in zip(block.arguments, shapes, strict=True):
             if not isinstance(argument.type, ir.RankedTensorType):
@@ -84,7 +84,7 @@ def _fix_extents(module: ir.Module, function: ir.OpView, shapes: Sequence[Sequen
             argument.set_type(types[-1])
             cast = tensor.CastOp(given, argument)
             argument.replace_all_uses_except(cast.result, cast.operation)
-        results = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results
+        results: list[ir.Type] = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).results  # pyright: ignore[reportUnknownVariableType]
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, results))
         run_manager(PassManager.parse("builtin.module(canonicalize)"), module.operation)
 

@@ -106,7 +106,7 @@ class StageFacts:
     accesses: tuple[Access, ...]
     cost: int
     """Of an element, or of one iteration of a reduction, in additions."""
-    readers: list[StageFacts] = field(default_factory=list, repr=False)
+    readers: list[StageFacts] = field(default_factory=lambda: list[StageFacts](), repr=False)
     evaluations: int = 0
 
     @property

@@ -48,15 +48,15 @@ class Group:
     """
 
     root: StageFacts
-    reductions: list[StageFacts] = field(default_factory=list)
-    kept: list[StageFacts] = field(default_factory=list)
-    inlined: list[StageFacts] = field(default_factory=list)
+    reductions: list[StageFacts] = field(default_factory=list[StageFacts])
+    kept: list[StageFacts] = field(default_factory=list[StageFacts])
+    inlined: list[StageFacts] = field(default_factory=list[StageFacts])
     rows: Rows | None = None
     anchor: StageFacts | None = None
     """The contraction, which may be the root itself."""
     anchor_axes: tuple[tuple[int, ...], ...] = ()
     """Which axis of the root each axis of the contraction is; several that count its elements in row-major order."""
-    operands: list[StageFacts] = field(default_factory=list)
+    operands: list[StageFacts] = field(default_factory=list[StageFacts])
     """Maps that the contraction alone reads: its operands, computed where they are staged."""
 
     @property

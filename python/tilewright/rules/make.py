@@ -125,7 +125,8 @@ def auto_schedule(
     if found is not None and asked <= {NAME}:
         return _of_attention(found, s.outputs[0], where, settings or {})
     program = Program(s.outputs)
-    instead, products = as_matrices(program, s.outputs, gpu) if gpu else ({}, set())
+    made = as_matrices(program, s.outputs, gpu) if gpu else None
+    instead, products = made if made is not None else ({}, set[Operation]())
     if instead:
         s = create_schedule([instead.get(op, op) for op in s.outputs])
         s.instead = instead

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed
 
 __all__ = ["Choice", "Decision", "Plan"]
 
@@ -149,4 +150,4 @@ class Plan:
 
 def without_lists(value: Any) -> Any:
     """A value of JSON, which has lists where settings have tuples."""
-    return tuple(map(without_lists, value)) if isinstance(value, (list, tuple)) else value
+    return tuple(map(without_lists, value)) if is_listed(value) else value

@@ -153,7 +153,7 @@ class TiledContraction:
 
     def _windows(self, found: Contraction) -> list[int]:
         """The reduced axes along which a small window moves: all of it is of one step, which has its elements once."""
-        places = []
+        places: list[int] = []
         for place, axis in enumerate(found.k):
             moved = [index for access in (found.a, found.b) for index in access.indices if index and index.of(axis)]
             if any(len(index.terms) > 1 for index in moved):

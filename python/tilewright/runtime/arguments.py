@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..dtypes import itemsize, name_of_mlir
+from ..guards import is_sequence, is_tuple
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -106,7 +107,7 @@ class Group:
 
     def elements_of(self, value: Any) -> list[Any] | None:
         """The elements that a value gives, or None where it is no group."""
-        names = getattr(value, "_fields", None) if isinstance(value, tuple) else None
+        names = getattr(value, "_fields", None) if is_tuple(value) else None
         if self.fields and type(value) not in (tuple, list):
             if all(hasattr(value, name) for name in self.fields):
                 return [getattr(value, name) for name in self.fields]
@@ -116,7 +117,7 @@ class Group:
                 raise OtherFields(f"expected the fields {', '.join(self.fields)}, got {', '.join(names) or 'none'}")
         if is_dataclass(value) and not isinstance(value, type):
             return [getattr(value, each.name) for each in fields(value)]
-        if isinstance(value, (str, bytes, bytearray, memoryview)) or not isinstance(value, Sequence):
+        if isinstance(value, (str, bytes, bytearray, memoryview)) or not is_sequence(value):
             return None
         return list(value)
 
@@ -146,7 +147,7 @@ def by_level(parameters: Sequence[Parameter]) -> list[tuple[str, Parameter, int]
     """
     names = {id(one): place for place, one in places_of(parameters)}
     found: list[Parameter] = list(parameters)
-    rows = []
+    rows: list[Any] = []
     for one in found:  # which grows
         rows.append((names[id(one)], one, len(found)))
         if isinstance(one, Group):
@@ -166,7 +167,7 @@ def arguments_of(function: ir.Operation) -> tuple[str, tuple[Argument, ...], tup
         entries = [ir.DictAttr(entry) for entry in ir.ArrayAttr(function.attributes["tilewright.arguments"])]
         types = [ir.TypeAttr(entry["type"]).value for entry in entries]
     else:
-        types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+        types: list[ir.Type] = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs  # pyright: ignore[reportUnknownVariableType]
         entries = [ir.DictAttr.get({}, context=function.context) for _ in types]
         if "arg_attrs" in function.attributes:
             entries = [ir.DictAttr(entry) for entry in ir.ArrayAttr(function.attributes["arg_attrs"])]

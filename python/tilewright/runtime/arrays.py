@@ -48,8 +48,8 @@ class Bound:
     shape: list[int]
     device: Device
     stream: Stream | None
-    keep: list[object] = field(default_factory=list)
-    arrays: list[NDArray] = field(default_factory=list)
+    keep: list[object] = field(default_factory=list[object])
+    arrays: list[NDArray] = field(default_factory=list[NDArray])
 
 
 def device_of(arrays: Sequence[object]) -> Device:
@@ -83,8 +83,8 @@ def read_array(array: Any, bound: Bound) -> Array:
         if array.dtype.hasobject or array.dtype.names is not None:
             raise Refused(f"expected an array of numbers, got dtype {array.dtype}")
         address = array.__array_interface__["data"][0]
-        strides = _in_elements(array.strides, array.shape, array.itemsize)
-        return Array(address, array.shape, strides, _code_of(array.dtype), (dlpack.CPU, 0), not array.flags.writeable)
+        strides = _in_elements(array.strides, array.shape, array.itemsize)  # pyright: ignore[reportUnknownArgumentType]
+        return Array(address, array.shape, strides, _code_of(array.dtype), (dlpack.CPU, 0), not array.flags.writeable)  # pyright: ignore[reportUnknownArgumentType]
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         return _read_dlpack(array, bound)
     interface = getattr(array, "__cuda_array_interface__", None)
@@ -132,7 +132,7 @@ def _read_cuda_interface(interface: dict[str, Any], bound: Bound) -> Array:
 def _code_of(dtype: np.dtype[Any]) -> tuple[int, int, int]:
     """DLPack's code, bits and lanes of a type of NumPy's."""
     try:
-        return (*dlpack.dtype_code(dtype.name), 1)
+        return (*dlpack.dtype_code(dtype.name), 1)  # pyright: ignore[reportUnknownArgumentType]
     except BufferError:
         raise Refused(f"expected dtype %dtype, got {dtype.name}") from None
 

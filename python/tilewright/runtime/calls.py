@@ -54,7 +54,7 @@ _KINDS: dict[type, int] = {type(None): 0, int: 1, bool: 2, float: 3, str: 8, byt
 def _kind_of(value: Any) -> Any_:
     """A value of the kind that something is, for a message to name."""
     is_array = hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
-    return Any_(TYPE_DLTENSOR if is_array else _KINDS.get(type(value), _OBJECT), 0, 1)
+    return Any_(TYPE_DLTENSOR if is_array else _KINDS.get(type(value), _OBJECT), 0, 1)  # pyright: ignore[reportUnknownArgumentType]
 
 
 @cache
@@ -123,7 +123,7 @@ def flattened(signature: Signature, given: Sequence[Any], inputs: bool = False) 
     message = ctypes.create_string_buffer(4096)
     if _arrange()(signature.address, values, len(given), 2 if inputs else 0, found, message, len(message)):
         raise TilewrightTypeError(message.value.decode())
-    result = []
+    result: list[Any] = []
     for argument, value in zip(signature.arguments, found):
         if value.type == _GIVEN:
             result.append(objects[value.pointer or 0])
@@ -154,7 +154,7 @@ def check(
 ) -> tuple[list[int], list[int]]:
     """The addresses and extents of a call. Raises what is wrong with it: the rules and their texts are
     runtime/host/Check.cpp's, the same as for calls that come from elsewhere."""
-    tensors, values = [], []
+    tensors, values = list[Any](), list[Any]()
     for one in found:
         if isinstance(one, Any_):
             values.append(one)

@@ -30,7 +30,7 @@ def is_finalizing() -> bool:
 
 def _load() -> ModuleType:
     try:
-        from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]
+        from cuda.bindings import driver
     except ImportError as error:
         raise LaunchError(f"no CUDA driver: cuda-bindings cannot be imported ({error})") from None
     try:

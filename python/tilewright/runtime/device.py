@@ -199,7 +199,7 @@ def _cpu_cache_bytes() -> int:
     """The largest cache that Linux tells of, and 32 MiB where it tells of none."""
     from pathlib import Path
 
-    sizes = []
+    sizes: list[int] = []
     for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
         try:
             text = file.read_text().strip()

@@ -89,15 +89,16 @@ def read_capsule(array: object, stream: int | None) -> Imported:
     Whatever `__dlpack__` raises comes through; a capsule that is none raises BufferError.
     """
     options = {} if stream is None else {"stream": stream}
-    kind, index = array.__dlpack_device__()  # type: ignore[attr-defined]
+    producer: Any = array
+    kind, index = producer.__dlpack_device__()
     is_on_gpu = kind in (CUDA, CUDA_MANAGED) and cuda(index).exist
     # torch hands nothing over that is on another GPU than the thread's current one.
     with cuda(index).active() if is_on_gpu else nullcontext():
         try:
-            capsule = array.__dlpack__(max_version=(1, 0), **options)  # type: ignore[attr-defined]
+            capsule = producer.__dlpack__(max_version=(1, 0), **options)
         except TypeError:
             # A producer from before DLPack 1.0 knows no versions.
-            capsule = array.__dlpack__(**options)  # type: ignore[attr-defined]
+            capsule = producer.__dlpack__(**options)
     name = capsule_name(capsule)
     if name == b"dltensor_versioned":
         versioned = _Versioned.from_address(capsule_pointer(capsule))

@@ -349,7 +349,7 @@ class HostProgram:
 
     def _describe(self, record: _Record) -> KernelLaunch:
         numbers = tuple(record.config)
-        kernel = self.kernels[record.kernel]
+        kernel = self.kernels[int(record.kernel)]
         return KernelLaunch(
             kernel,
             grid=(numbers[0], numbers[1], numbers[2]),

@@ -51,8 +51,8 @@ class _Memory:
     address: int
     size: int
     home: Stream | None
-    others: dict[int, Stream] = field(default_factory=dict)
-    waits: list[Event] = field(default_factory=list)
+    others: dict[int, Stream] = field(default_factory=dict[int, Stream])
+    waits: list[Event] = field(default_factory=list[Event])
     keep: object = None
 
 

@@ -102,7 +102,7 @@ class NDArray:
         if not self.size:
             return np.empty(self.shape, self.dtype)
         if not self.device.is_cuda:
-            return self._bytes().copy()
+            return self._bytes().copy()  # pyright: ignore[reportUnknownVariableType]
         result = np.empty(self.shape, self.dtype)
         stream = self._before_copy()
         with self.device.active():
@@ -203,7 +203,12 @@ class NDArray:
             self._block.used_on(consumer)
         versioned = max_version is not None and max_version[0] >= 1
         return dlpack.export_capsule(
-            self.address, self.shape, self.dtype.name, self.__dlpack_device__(), self, versioned
+            self.address,
+            self.shape,
+            self.dtype.name,  # pyright: ignore[reportUnknownArgumentType]
+            self.__dlpack_device__(),
+            self,
+            versioned,  # pyright: ignore[reportUnknownArgumentType]
         )
 
 

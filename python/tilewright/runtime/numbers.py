@@ -32,12 +32,12 @@ def any_of(value: Any) -> Any_:
     (1, 2, 3)
     """
     if isinstance(value, (bool, np.bool_)):
-        return Any_(_BOOL, 0, int(value))
+        return Any_(_BOOL, 0, int(value))  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, (float, np.floating)):
-        return Any_(_FLOAT, 0, ctypes.c_uint64.from_buffer(ctypes.c_double(float(value))).value)
+        return Any_(_FLOAT, 0, ctypes.c_uint64.from_buffer(ctypes.c_double(float(value))).value)  # pyright: ignore[reportUnknownArgumentType]
     if not isinstance(value, (int, np.integer)):
         raise NotANumber(type(value).__name__)
-    number = operator.index(value)
+    number = operator.index(value)  # pyright: ignore[reportUnknownArgumentType]
     if -1 << 63 <= number < 1 << 63:
         return Any_(_INT, 0, number & (1 << 64) - 1)
     return Any_(_INT, _UNSIGNED, number) if 0 <= number < 1 << 64 else Any_(_BIG_INT, 0, None)
@@ -55,7 +55,7 @@ def address_of(value: Any) -> Any_:
     if said is not None:
         value = said()
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise NotANumber(type(value).__name__)
+        raise NotANumber(type(value).__name__)  # pyright: ignore[reportUnknownArgumentType]
     return any_of(value)
 
 

@@ -53,7 +53,7 @@ class Signature:
     arguments: tuple[Argument, ...]
     device_kind: DeviceKind = DeviceKind.CPU
     parameters: tuple[Argument | Group, ...] = ()
-    made_structs: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    made_structs: list[Any] = field(default_factory=list[Any], init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.parameters:
@@ -146,7 +146,7 @@ class Signature:
             if name in found:
                 raise TilewrightTypeError(f"{self}: expected argument {name} once, got it twice")
             found[name] = value
-        outputs = []
+        outputs: list[str] = []
         for parameter in self.parameters:
             if isinstance(parameter, Argument) and parameter.name not in found:
                 if parameter.is_allocated:

@@ -124,7 +124,7 @@ def as_struct(signature: Signature) -> _SignatureStruct:
     """The signature as the run time has it, made once."""
     if signature.made_structs:
         return signature.made_structs[0]
-    arguments = []
+    arguments: list[Any] = []
     places = [place for place, one in places_of(signature.parameters) if not isinstance(one, Group)]
     for place, argument in zip(places, signature.arguments):
         extents, strides = _extents_of(argument.shape), _extents_of(argument.strides or ())

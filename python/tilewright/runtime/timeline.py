@@ -91,7 +91,7 @@ def _event(raw: RawEvent) -> Event:
         raw.cluster,
         raw.block,
         raw.warp,
-        KINDS[raw.kind],
+        KINDS[raw.kind],  # pyright: ignore[reportUnknownArgumentType]
         raw.begin,
         raw.end,
         (raw.name or b"").decode(errors="replace"),

@@ -128,7 +128,7 @@ def _measure_cpu(
 
     for _ in range(warmup):
         call()
-    results = []
+    results: list[float] = []
     for i in range(repeat):
         elapsed = 0.0
         # With cold caches each call is timed by itself; otherwise all at once, for the clock's own sake.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from ..te import Expr, Tensor, compute, erf, placeholder, thread_axis
+from ..te.definitions import ElementFunction
 from ..te.schedule import Schedule, create_schedule
 
 __all__ = ["add", "elementwise", "gelu"]
 
 
 def elementwise(
-    function: Callable[..., Expr],
+    function: ElementFunction,
     shape: Sequence[int],
     *,
     inputs: int = 1,
@@ -31,7 +33,8 @@ def elementwise(
     True
     """
     tensors = [placeholder(tuple(shape), dtype, f"X{i}" if inputs > 1 else "X") for i in range(inputs)]
-    Y = compute(tuple(shape), lambda *at: function(*(tensor[at] for tensor in tensors)), name="Y")
+    of_elements = cast(Callable[..., Expr], function)
+    Y = compute(tuple(shape), lambda *at: of_elements(*(tensor[at] for tensor in tensors)), name="Y")
     s = create_schedule(Y.op)
     lanes = 4 if Y.dtype == "float32" else 8
     axis, lane = s[Y].split(s[Y].fuse(*Y.op.axis), factor=lanes)

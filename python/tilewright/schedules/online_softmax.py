@@ -84,10 +84,11 @@ class _Stages:
     heads: list[int]
     rows: int  # whole tiles of queries
     keys: int  # whole tiles of keys
-    loaded: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # tiles of K or V, and who reads them
-    scores: list[Tensor] = field(default_factory=list)
-    masked: list[Tensor | None] = field(default_factory=list)
-    queries: list[Tensor] = field(default_factory=list)
+    # tiles of K or V, and who reads them
+    loaded: list[tuple[Tensor, Tensor]] = field(default_factory=list[tuple[Tensor, Tensor]])
+    scores: list[Tensor] = field(default_factory=list[Tensor])
+    masked: list[Tensor | None] = field(default_factory=list[Tensor | None])
+    queries: list[Tensor] = field(default_factory=list[Tensor])
 
 
 def attention_of(

@@ -10,6 +10,7 @@ from typing import Any
 from ..dtypes import DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed, is_tuple
 from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .expr import Var
@@ -215,12 +216,12 @@ class ArgumentList:
     - `strides` maps the number of a tensor that is not row-major to its strides.
     """
 
-    args: list[Any] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
-    groups: dict[int, list[Group]] = field(default_factory=dict)
-    alignments: dict[int, int] = field(default_factory=dict)
-    pointers: set[int] = field(default_factory=set)
-    strides: dict[int, Strides] = field(default_factory=dict)
+    args: list[Any] = field(default_factory=list[Any])
+    places: list[str] = field(default_factory=list[str])
+    groups: dict[int, list[Group]] = field(default_factory=dict[int, list[Group]])
+    alignments: dict[int, int] = field(default_factory=dict[int, int])
+    pointers: set[int] = field(default_factory=set[int])
+    strides: dict[int, Strides] = field(default_factory=dict[int, Strides])
 
     @classmethod
     def of(cls, given: Sequence[Any], source: Source) -> ArgumentList:
@@ -282,9 +283,9 @@ def _as_group(one: Any) -> tuple[str | None, tuple[Any, ...], tuple[str, ...]] |
     if is_dataclass(one) and not isinstance(one, (type, Aligned, Pointer, Strided)):
         names = tuple(each.name for each in fields(one))
         return _snake_case(type(one).__name__), tuple(getattr(one, each) for each in names), names
-    if isinstance(one, tuple) and (names := getattr(one, "_fields", None)) is not None:
+    if is_tuple(one) and (names := getattr(one, "_fields", None)) is not None:
         return _snake_case(type(one).__name__), tuple(one), tuple(names)
-    return (None, tuple(one), ()) if isinstance(one, (tuple, list)) else None
+    return (None, tuple(one), ()) if is_listed(one) else None
 
 
 def _snake_case(name: str) -> str:

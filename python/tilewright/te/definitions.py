@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed
 from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .arithmetic import literal
-from .expr import ExprLike, IterVar
+from .expr import Expr, ExprLike, IterVar
 from .names import checked_name
 from .shapes import check_size, checked_extents
 from .strides import Stride, check_strides
@@ -25,6 +26,33 @@ if TYPE_CHECKING:
 
 __all__ = ["compute", "placeholder"]
 
+_Element = TypeVar("_Element")
+_ElementOut = TypeVar("_ElementOut", covariant=True)
+
+
+# A function of one, two or three elements.
+ElementFunction: TypeAlias = Callable[[Expr], Expr] | Callable[[Expr, Expr], Expr] | Callable[[Expr, Expr, Expr], Expr]
+
+
+class _OfAxes(Protocol[_ElementOut]):
+    """A function of any number of axes."""
+
+    def __call__(self, *axes: IterVar) -> _ElementOut: ...
+
+
+# A function with a parameter for each axis, so that a type checker knows those of a lambda.
+_OfEachAxis: TypeAlias = (
+    Callable[[], _Element]
+    | Callable[[IterVar], _Element]
+    | Callable[[IterVar, IterVar], _Element]
+    | Callable[[IterVar, IterVar, IterVar], _Element]
+    | Callable[[IterVar, IterVar, IterVar, IterVar], _Element]
+    | Callable[[IterVar, IterVar, IterVar, IterVar, IterVar], _Element]
+    | Callable[[IterVar, IterVar, IterVar, IterVar, IterVar, IterVar], _Element]
+    | Callable[[IterVar, IterVar, IterVar, IterVar, IterVar, IterVar, IterVar], _Element]
+    | Callable[[IterVar, IterVar, IterVar, IterVar, IterVar, IterVar, IterVar, IterVar], _Element]
+)
+
 
 def _truncated(shape: object) -> object:
     """As TVM does it for Python 3, in whose quotients of integers are floats: those of a computed shape are cut."""
@@ -32,7 +60,7 @@ def _truncated(shape: object) -> object:
     def cut(extent: object) -> object:
         return int(extent) if isinstance(extent, float) and math.isfinite(extent) else extent
 
-    return tuple(map(cut, shape)) if isinstance(shape, (tuple, list)) else cut(shape)
+    return tuple(map(cut, shape)) if is_listed(shape) else cut(shape)
 
 
 def placeholder(
@@ -114,7 +142,7 @@ def _axis_names(
 @overload
 def compute(
     shape: object,
-    fcompute: Callable[..., ExprLike | TensorIntrinCall],
+    fcompute: _OfAxes[ExprLike | TensorIntrinCall],
     name: str = ...,
     tag: str = ...,
     attrs: Mapping[str, Any] | None = ...,
@@ -123,7 +151,25 @@ def compute(
 @overload
 def compute(
     shape: object,
-    fcompute: Callable[..., tuple[ExprLike, ...] | list[ExprLike]],
+    fcompute: _OfEachAxis[ExprLike | TensorIntrinCall],
+    name: str = ...,
+    tag: str = ...,
+    attrs: Mapping[str, Any] | None = ...,
+    varargs_names: Sequence[str] | None = ...,
+) -> Tensor: ...
+@overload
+def compute(
+    shape: object,
+    fcompute: _OfAxes[tuple[ExprLike, ...] | list[ExprLike]],
+    name: str = ...,
+    tag: str = ...,
+    attrs: Mapping[str, Any] | None = ...,
+    varargs_names: Sequence[str] | None = ...,
+) -> tuple[Tensor, ...]: ...
+@overload
+def compute(
+    shape: object,
+    fcompute: _OfEachAxis[tuple[ExprLike, ...] | list[ExprLike]],
     name: str = ...,
     tag: str = ...,
     attrs: Mapping[str, Any] | None = ...,
@@ -177,8 +223,8 @@ def compute(
         return tuple(op.results) if op.num_outputs > 1 else op.output(0)
     if missing is not None:
         raise missing
-    several = isinstance(result, (tuple, list))
-    values = tuple(result) if several else (result,)
+    several = is_listed(result)
+    values: tuple[Any, ...] = tuple(result) if several else (result,)
     if not values:
         raise ValueError(f"{source}: {what}: expected at least one value, got an empty tuple")
     for value in values:

@@ -364,7 +364,7 @@ class _Function:
                 )
         tensors = [op.output(i) for i in range(op.num_outputs)]
         types = [self._type(one) for one in tensors]
-        inits = []
+        inits: list[ir.Value] = []
         for one in tensors:
             with file_location(op.source):
                 sizes = [self._emit_extent(size, op.source) if isinstance(size, Expr) else size for size in one.shape]

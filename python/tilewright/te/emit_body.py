@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 from mlir.dialects import affine, arith, math, scf
@@ -152,7 +153,7 @@ class BodyEmitter:
             if result is not None:
                 return affine.AffineApplyOp(operands.map([result]), operands.values).result
             assert isinstance(expr, Call)
-            args = []
+            args: list[ir.Value] = []
             for arg in expr.args:
                 args.append((yield self._value(arg)))
             return self._call(expr.op, args, expr.args[0])
@@ -237,7 +238,7 @@ class BodyEmitter:
 
     def _read(self, expr: Read) -> Steps[ir.Value]:
         operands = MapOperands()
-        results = []
+        results: list[Any] = []
         for index, extent in zip(expr.indices, expr.tensor.shape):
             results.append((yield self._whole_index(index, extent, operands)))
         if first_row := self._first_rows.get(expr.tensor.op):
@@ -334,7 +335,7 @@ class BodyEmitter:
         if name in PREDICATES:
             return PREDICATES[name](*values)
         if name == "sigmoid":
-            return self._in_single(dtype, lambda x: sigmoid(x, self._fast), values)
+            return self._in_single(dtype, functools.partial(sigmoid, fast=self._fast), values)
         return MATH[name](*values, fastmath=self._fast)
 
     def _unsigned_power(self, values: list[ir.Value], dtype: DType) -> ir.Value:

@@ -194,7 +194,7 @@ class _ElementEmitter(BodyEmitter):
 
     def _load(self, expr: Load) -> Steps[ir.Value]:
         with named_location(expr.buffer.name, expr.source):
-            buffer, indices = self._buffer(expr.buffer, expr.source), []
+            buffer, indices = self._buffer(expr.buffer, expr.source), list[ir.Value]()
             for one in expr.indices:
                 indices.append((yield self._as_index(one)))
             return memref.load(buffer, indices)

@@ -119,7 +119,7 @@ class Expr(Operators):
 
 
 def _text(expr: Expr) -> Steps[str]:
-    operands = []
+    operands: list[str] = []
     for operand in expr.operands():
         operands.append((yield _text(operand)))
     return expr.written(operands)

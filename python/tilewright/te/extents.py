@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ..guards import is_list
+
 if TYPE_CHECKING:
     from .expr import Expr
 
@@ -72,7 +74,7 @@ class Array(tuple[Item, ...]):
     __slots__ = ()
 
     def __add__(self, other: Any) -> Any:
-        return [*self, *other] if isinstance(other, list) else Array(tuple.__add__(self, other))
+        return [*self, *other] if is_list(other) else Array((*self, *other))
 
     def __radd__(self, other: Iterable[Any]) -> Any:
         return [*other, *self]

@@ -8,6 +8,7 @@ from typing import Any
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_list, is_listed
 from ..messages.location import Source, user_source
 from .expr import Expr
 from .names import checked_name
@@ -123,7 +124,7 @@ def extern(
     statements = fcompute(list(read), list(made))
     if isinstance(statements, Statement):
         statements = [statements]
-    if not isinstance(statements, list) or not statements:
+    if not is_list(statements) or not statements:
         raise TypeError(
             f"{source}: {what}: expected statements, as ib.get() returns, got {statements!r}: a function of a library "
             "is called beside the built one"
@@ -136,7 +137,7 @@ def extern(
 
 def _shapes(shape: object, what: str, source: Source) -> list[tuple[Extent, ...]]:
     """One shape, or several."""
-    if isinstance(shape, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in shape):
+    if is_listed(shape) and any(is_listed(one) for one in shape):
         return [checked_extents(one, what, source) for one in shape]
     return [checked_extents(shape, what, source)]
 
@@ -148,7 +149,7 @@ def element_types(dtype: object, inputs: Sequence[Tensor], count: int, what: str
             given = ", ".join(known) or "no input"
             raise ValueError(f"{source}: {what}: expected a dtype where the inputs are not of one, got {given}")
         dtype = known[0]
-    types = list(dtype) if isinstance(dtype, (list, tuple)) else [dtype] * count
+    types = list(dtype) if is_listed(dtype) else [dtype] * count
     if len(types) != count:
         raise ValueError(f"{source}: {what}: expected {count} dtypes, one a result, got {len(types)}")
     return [dtype_of(one, source) for one in types]

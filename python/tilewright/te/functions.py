@@ -8,6 +8,7 @@ from typing import Any
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
+from ..guards import is_tuple
 from ..messages.location import Source, user_source
 from .arithmetic import binary, constant, literal, need_arithmetic, unify
 from .conditions import all, any, if_given, if_then_else, is_given, select
@@ -311,7 +312,7 @@ def dp4a(vec1: Any, vec2: Any, acc: ExprLike = 0) -> Expr:
 
 def _bytes(word: Any, source: Source) -> list[Expr]:
     """The four bytes of a word, the lowest first."""
-    if isinstance(word, tuple) and len(word) == 4 and builtins.all(one.dtype in ("int8", "uint8") for one in word):
+    if is_tuple(word) and len(word) == 4 and builtins.all(one.dtype in ("int8", "uint8") for one in word):
         return list(word)
     value = literal(word, None, source)
     if value.is_index or value.dtype not in ("int32", "uint32"):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TilewrightTypeError as TypeError
+from ..guards import is_listed
 from ..messages.location import user_source
 from ..tvm_compat.missing_names import attribute_of
 from .expr import Expr
@@ -108,10 +109,11 @@ def _compute(function: types.FunctionType, args: Sequence[Any]) -> Any:
                 tensors.append(value)
                 buffers.append(Buffer(value.name, value.shape, value.op.element_types[value.value_index], source))
             return next(buffer for one, buffer in zip(tensors, buffers) if one is value)
-        if isinstance(value, (tuple, list)):
+        if is_listed(value):
             return tuple(argument(one) for one in value)
         if isinstance(value, np.generic):
-            return value.item()
+            number: Any = value.item()  # pyright: ignore[reportUnknownVariableType]
+            return number  # pyright: ignore[reportUnknownVariableType]
         if not isinstance(value, (Expr, int, float, str)):
             raise TypeError(f"{source}: {what}: expected tensors, expressions and numbers, got {value!r}")
         return value

@@ -54,6 +54,14 @@ def max_num_threads(allow_none: Any = True) -> int:
     return Target.of(None).max_num_threads
 
 
+def _same(condition: Any) -> Any:
+    return condition
+
+
+def _ceil_div(a: Any, b: Any) -> Any:
+    return (a + b - 1) // b
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(functions, name) for name in ("sqrt", "rsqrt", "log", "exp", "tanh", "sigmoid", "popcount")},
     "round": functions.round,
@@ -62,13 +70,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": _either(reduction.min, builtins.min),
     "max": _either(reduction.max, builtins.max),
     "len": _length,
-    "likely": lambda condition: condition,
-    "ceil_div": lambda a, b: (a + b - 1) // b,
+    "likely": _same,
+    "ceil_div": _ceil_div,
     "max_num_threads": max_num_threads,
     "inf": functions.max_value,
     "ninf": functions.min_value,
-    "int": _either(lambda value: value.astype("int32"), int),
-    "float": _either(lambda value: value.astype("float32"), float),
+    "int": _either(_cast("int32"), int),
+    "float": _either(_cast("float32"), float),
     **{name: _cast(name) for name in _TYPES},
 }
 
@@ -86,17 +94,33 @@ def _limit(largest: bool) -> Callable[[str], Any]:
     return limit
 
 
+def _bound(tag: str, extent: int) -> range:
+    return range(extent)
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def _popcount(x: Any) -> int:
+    return bin(int(x)).count("1")
+
+
 # The same on arrays of NumPy.
 RUN_TIME: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("serial", "unroll", "parallel", "vectorize", "const_range"), range),
-    "bind": lambda tag, extent: range(extent),
+    "bind": _bound,
     **dict.fromkeys(ALLOCATIONS, _array),
     **{name: getattr(np, name) for name in ("sqrt", "log", "exp", "tanh", "power", *_TYPES)},
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "popcount": lambda x: bin(int(x)).count("1"),
-    "likely": lambda condition: condition,
-    "ceil_div": lambda a, b: (a + b - 1) // b,
+    "rsqrt": _rsqrt,
+    "sigmoid": _sigmoid,
+    "popcount": _popcount,
+    "likely": _same,
+    "ceil_div": _ceil_div,
     "max_num_threads": max_num_threads,
     "inf": _limit(True),
     "ninf": _limit(False),

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError, TilewrightValueError
+from ..guards import is_listed
 from ..messages.location import Source, at_source
 from . import functions
 from .arithmetic import literal
@@ -242,7 +243,7 @@ class Parser(ValueReader):
             return
         value = self._value(given)
         values = [value] if len(targets) == 1 else value
-        if not isinstance(values, (tuple, list)) or len(values) != len(targets):
+        if not is_listed(values) or len(values) != len(targets):
             raise self._error(node, f"expected {len(targets)} values, got {ast.unparse(given)}")
         for target, one in zip(targets, values):
             if isinstance(target, ast.Name):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import TilewrightTypeError, TilewrightValueError
+from ..guards import is_listed, is_tuple
 from ..messages.location import Source, at_source
 from . import functions
 from .expr import Const, Expr
@@ -100,7 +101,7 @@ class ValueReader:
         if isinstance(value, Buffer):
             return Load(value, value.check(self._indices(node), self._source(node)), self._source(node))
         index = number_of(self._value(node.slice))
-        if not isinstance(value, (tuple, list)) or index is None:
+        if not is_listed(value) or index is None:
             raise self._error(node, f"expected an element of a tensor or a tuple, got {ast.unparse(node)}")
         if not -len(value) <= index < len(value):
             raise self._error(node, f"expected an index below {len(value)}, got {index}")
@@ -108,7 +109,7 @@ class ValueReader:
 
     def _indices(self, node: ast.Subscript) -> tuple[Any, ...]:
         found = self._value(node.slice)
-        return found if isinstance(found, tuple) else (found,)
+        return found if is_tuple(found) else (found,)
 
     def _value_BinOp(self, node: ast.BinOp) -> Any:
         if type(node.op) not in ARITHMETIC:

@@ -94,7 +94,7 @@ class _Stage:
         self._bound: dict[int, Array] = {}
         self._steps: list[Array] = []
         self._step = 0
-        extents = []
+        extents: list[int] = []
         for axis in (*op.axis, *op.reduce_axis):
             assert axis.dom is not None
             extents.append(self._extent(axis.dom[1]))
@@ -237,14 +237,14 @@ class _Stage:
 
     def _read(self, expr: Read, memo: dict[int, Array], where: Array | None) -> Array:
         array = self._known[expr.tensor]
-        places = []
+        places: list[Array] = []
         for dim, (index, extent) in enumerate(zip(expr.indices, array.shape)):
             at = np.asarray(self._value(index, memo, where)).astype(np.int64)
             outside = (at < 0) | (at >= extent)
             if where is not None:
                 outside = outside & where
             if outside.any():
-                value = int(np.broadcast_to(at, outside.shape)[outside].flat[0])
+                value = int(np.broadcast_to(at, outside.shape)[outside].flat[0])  # pyright: ignore[reportUnknownArgumentType]
                 raise ReadOutside(
                     f"{expr.source}: {self.op.name} reads {expr.tensor.name} at {value} in dimension {dim}, "
                     f"expected 0 to {extent - 1}"
@@ -317,6 +317,16 @@ _OF_TWO: Mapping[str, Callable[..., Array]] = {
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "shl": np.left_shift, "shr": np.right_shift,
     "power": _power, "atan2": _in_double(np.arctan2),
 }  # fmt: skip
+
+
+def _rsqrt(a: Array) -> Array:
+    return 1 / np.sqrt(a)
+
+
+def _round(a: Array) -> Array:
+    return np.copysign(np.floor(np.abs(a) + 0.5), a)
+
+
 _OF_ONE: Mapping[str, Callable[..., Array]] = {
     "neg": np.negative, "abs": np.abs, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
     "popcount": _popcount, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "nearbyint": np.rint,
@@ -326,8 +336,8 @@ _OF_ONE: Mapping[str, Callable[..., Array]] = {
                      "sqrt")
     },
     **{name: _in_double(getattr(np, f"arc{name[1:]}")) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
-    "rsqrt": _in_double(lambda a: 1 / np.sqrt(a)),
-    "round": _in_double(lambda a: np.copysign(np.floor(np.abs(a) + 0.5), a)),
+    "rsqrt": _in_double(_rsqrt),
+    "round": _in_double(_round),
     "erf": _in_double(np.vectorize(math.erf, otypes=[np.float64])),
     "sigmoid": _in_double(_sigmoid),
 }  # fmt: skip

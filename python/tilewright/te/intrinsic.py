@@ -12,6 +12,7 @@ from mlir.dialects import func
 from .. import ir as tw_ir
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_tuple
 from ..messages.location import Source, user_source
 from .emit import emit_module
 from .emit_statements import StatementEmitter, buffer_type
@@ -146,7 +147,7 @@ def decl_tensor_intrin(
     outputs = [described.output(i) for i in range(described.num_outputs)]
     buffers = [_buffer(tensor, binds or {}, what, source) for tensor in inputs + outputs]
     made = fcompute(buffers[: len(inputs)], buffers[len(inputs) :])
-    given = tuple(made) if isinstance(made, tuple) else (made,)
+    given = tuple(made) if is_tuple(made) else (made,)
     if len(given) > len(_ROLES):
         raise ValueError(f"{source}: {what}: expected a body, or (body, reset, update), got {len(given)} values")
     parts: dict[str, Sequence[Statement]] = {}

@@ -90,7 +90,7 @@ class Description:
         function = functions_in(module)["describe"]
         self.arguments: list[Argument] = []
         self.element_types: dict[str, str] = {}
-        kinds = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+        kinds: list[ir.Type] = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs  # pyright: ignore[reportUnknownVariableType]
         for kind, attributes in zip(kinds, ir.ArrayAttr(function.attributes["arg_attrs"])):
             known = {one.name: one.attr for one in ir.DictAttr(attributes)}
             name = ir.StringAttr(known["te.name"]).value
@@ -224,7 +224,7 @@ def _combining(description: Description, where: str) -> str:
         named = zip(ir.ArrayAttr(compute.attributes[names]), extents)
         return ", ".join(f"%{letter}{i} as {name}: {extent}" for i, (name, extent) in enumerate(named))
 
-    arguments, reads, chosen = [], [], []
+    arguments, reads, chosen = list[str](), list[Any](), list[Any]()
     for role in ("here", "there", "out"):
         for i, (one, tensor) in enumerate(zip(description.outputs, tensors)):
             marks = f'te.dtype = {description.element_types[one.name]}, te.name = "{role}{i}"'

@@ -150,12 +150,14 @@ def _check_functions(module: ir.Module, where: str) -> None:
     for name in ("describe", *(one for one in names if one != "describe")):
         function = functions[name]
         kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-        attributes = ir.ArrayAttr(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
-        if not len(function.regions[0].blocks) or len(attributes) != len(kind.inputs):
+        inputs: list[ir.Type] = kind.inputs  # pyright: ignore[reportUnknownVariableType]
+        given_attributes = "arg_attrs" in function.attributes
+        attributes = list(ir.ArrayAttr(function.attributes["arg_attrs"])) if given_attributes else []
+        if not len(function.regions[0].blocks) or len(attributes) != len(inputs):
             raise ValueError(
                 f"{where}: expected a body of @{name}, and te.name and te.dtype of its arguments, got none"
             )
-        for number, (argument, given) in enumerate(zip(kind.inputs, attributes)):
+        for number, (argument, given) in enumerate(zip(inputs, attributes)):
             known = {one.name: one.attr for one in ir.DictAttr(given)}
             if not set(known) <= set(_OF_ARGUMENTS) or not {"te.name", "te.dtype"} <= set(known):
                 raise ValueError(
@@ -173,8 +175,8 @@ def _check_functions(module: ir.Module, where: str) -> None:
                 )
             described.append((list(argument.shape), argument.element_type))
         if name != "describe":
-            made = [(list(one.shape), one.element_type) for one in kind.inputs if isinstance(one, ir.MemRefType)]
-            if made != described or len(kind.results):
+            made = [(list(one.shape), one.element_type) for one in inputs if isinstance(one, ir.MemRefType)]
+            if made != described or len(list[Any](kind.results)):  # pyright: ignore[reportUnknownArgumentType]
                 raise ValueError(
                     f"{where}: expected @{name} to take memrefs of the shapes that @describe has, got {kind}"
                 )

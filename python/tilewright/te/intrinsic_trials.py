@@ -114,7 +114,7 @@ class Trials:
         if not chosen:
             return values
         picked = self.random.choice(numpy.array(chosen, values.dtype), values.shape)
-        return numpy.where(self.random.integers(0, 2, values.shape) == 0, picked, values).astype(values.dtype)
+        return numpy.where(self.random.integers(0, 2, values.shape) == 0, picked, values).astype(values.dtype)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
     def difference(self, mine: Any, theirs: Any, dtype: str, trial: str) -> tuple[int, ...] | None:
         """Where two arrays differ by more than rounding, or nothing."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed
 from ..messages.location import Source, user_source
 from ..tvm_compat.missing_names import attribute_of, attributes_of
 from .arithmetic import literal
@@ -52,7 +53,7 @@ class BufferAccess:
         self._builder.emit(store(self.buffer, self._places(indices, source), value, source))
 
     def _places(self, indices: object, source: Source) -> tuple[Expr, ...]:
-        given = indices if isinstance(indices, (tuple, list)) else (indices,)
+        given: tuple[Any, ...] = tuple(indices) if is_listed(indices) else (indices,)
         shape = self.buffer.shape
         if len(given) == 1 and len(shape) > 1:
             rest: Any = given[0]
@@ -61,7 +62,7 @@ class BufferAccess:
                 places.append(rest % extent)
                 rest = rest // extent
             given = (rest, *reversed(places))
-        return self.buffer.check(tuple(given), source)
+        return self.buffer.check(given, source)
 
 
 class IRBuilder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import TilewrightTypeError as TypeError
@@ -95,11 +95,17 @@ Add, Sub, Mul, FloorDiv, FloorMod, Mod, Min, Max = (
     _operation(name, op, function) for name, (op, function) in _BINARY.items()
 )
 EQ, NE, LT, LE, GT, GE = (_operation(name, name.lower(), function) for name, function in _COMPARED.items())
+
+
+def _quotient(a: Any, b: Any) -> Expr:
+    return functions.div(_value(a), b)
+
+
 Div: Any = _node(
     "Div",
     "The quotient, of integers rounded towards zero.",
     lambda value: isinstance(value, _Call) and value.op in ("div", "truncdiv"),
-    lambda a, b: functions.div(_value(a), b),
+    _quotient,
 )
 
 
@@ -123,12 +129,22 @@ Or: Any = _node(
     lambda value: isinstance(value, _Call) and value.op == "or" and value.dtype == "bool" or _is_lazy(value, True),
     lambda *conditions: functions.any(*map(_value, conditions)),
 )
+
+
+def _negation(condition: Any) -> Expr:
+    return ~_value(condition)
+
+
+def _constant(dtype: str, value: Any) -> Expr:
+    return functions.const(value, dtype)
+
+
 Not: Any = _node(
     "Not",
     "The negation of a condition.",
     lambda value: isinstance(value, _Call) and value.op == "xor" and value.dtype == "bool"
     and isinstance(value.args[1], Const) and value.args[1].value is True,
-    lambda condition: ~_value(condition),
+    _negation,
 )  # fmt: skip
 BinaryOpExpr: Any = _node(
     "BinaryOpExpr", "Arithmetic on two operands.",
@@ -147,40 +163,58 @@ IntImm: Any = _node(
     "IntImm",
     "``const(value, dtype)`` of an integer or a bool; an extent that is a number is one, too.",
     lambda value: isinstance(value, IntExtent) or isinstance(value, Const) and not value.element_type.is_float,
-    lambda dtype, value: functions.const(value, dtype),
+    _constant,
 )
 FloatImm: Any = _node(
     "FloatImm",
     "``const(value, dtype)`` of a float.",
     lambda value: isinstance(value, Const) and value.element_type.is_float,
-    lambda dtype, value: functions.const(value, dtype),
+    _constant,
 )
 ConstExpr: Any = _node(
     "ConstExpr", "A number.", lambda value: isinstance(value, (IntImm, FloatImm)), _use("ConstExpr", "tir.const")
 )
+
+
+def _variable(name: str = "tindex", dtype: str = "int32", **options: Any) -> Expr:
+    return functions.var(name, dtype, **options)
+
+
+def _size_variable(name: str = "size", dtype: str = "int32", **options: Any) -> Expr:
+    return functions.size_var(name, dtype, **options)
+
+
+def _converted(dtype: str, value: Any) -> Expr:
+    return _value(value).astype(dtype)
+
+
+def _element(buffer: Any, indices: Sequence[Any]) -> Expr:
+    return buffer[tuple(indices)]
+
+
 Var: Any = _node(
     "Var",
     "A `te.var`, or an axis as the functions of computes get it.",
     lambda value: isinstance(value, (_Var, IterVar)),
-    lambda name="tindex", dtype="int32", **options: functions.var(name, dtype, **options),
+    _variable,
 )
 SizeVar: Any = _node(
     "SizeVar",
     "A `te.size_var`.",
     lambda value: isinstance(value, _Var) and value.is_size,
-    lambda name="size", dtype="int32", **options: functions.size_var(name, dtype, **options),
+    _size_variable,
 )
 Cast: Any = _node(
     "Cast",
     "``value.astype(dtype)``.",
     lambda value: isinstance(value, _Cast),
-    lambda dtype, value: _value(value).astype(dtype),
+    _converted,
 )
 Select: Any = _node(
     "Select",
     "`te.select`: one of two values, both computed.",
     lambda value: isinstance(value, _Select) and not value.lazy,
-    lambda condition, true_value, false_value: functions.select(condition, true_value, false_value),
+    functions.select,
 )
 Call: Any = _node(
     "Call",
@@ -194,7 +228,7 @@ ProducerLoad: Any = _node(
 )
 BufferLoad: Any = _node(
     "BufferLoad", "One element of a buffer.", lambda value: isinstance(value, Load),
-    lambda buffer, indices: buffer[tuple(indices)],
+    _element,
 )  # fmt: skip
 Reduce: Any = _node(
     "Reduce",

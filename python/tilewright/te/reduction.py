@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, TypeAlias, cast, overload
 
 from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed, is_sequence
 from ..messages.location import Source, user_source
 from .arithmetic import binary, constant, literal, need_arithmetic, whole
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var
@@ -50,7 +51,7 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     """
     source = user_source()
     name = checked_name(name, "reduce_axis", source)
-    if not isinstance(dom, Sequence) or len(dom) != 2:
+    if not is_sequence(dom) or len(dom) != 2:
         raise TypeError(f"{source}: reduce_axis {name}: expected the pair (first, end), got {dom!r}")
     low, high = map(whole, dom)
     if isinstance(low, bool) or not hasattr(low, "__index__"):
@@ -78,7 +79,7 @@ def _check_bound(number: int, which: str, name: str, source: Source) -> None:
 
 
 def checked_axes(axis: object, what: str, source: Source) -> tuple[IterVar, ...]:
-    axes: tuple[Any, ...] = tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
+    axes: tuple[Any, ...] = tuple(axis) if is_listed(axis) else (axis,)
     if not axes:
         raise ValueError(f"{source}: te.{what}: expected at least one axis, got none")
     for one in axes:
@@ -95,7 +96,7 @@ def _is_axis(value: object) -> bool:
 
 def _names_axes(value: object) -> bool:
     """Axes, one or several, of whatever kind; a tuple of other values is none."""
-    if isinstance(value, (list, tuple)):
+    if is_listed(value):
         return all(isinstance(one, IterVar) for one in value)
     return isinstance(value, IterVar)
 
@@ -253,7 +254,16 @@ class Reducer(Protocol):
     ) -> tuple[Expr, ...]: ...
 
 
-def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce") -> Reducer:
+# A reducer's identity, from the dtype of each value that it reduces.
+_Identity: TypeAlias = (
+    Callable[[str], Any]
+    | Callable[[str, str], Any]
+    | Callable[[str, str, str], Any]
+    | Callable[[str, str, str, str], Any]
+)
+
+
+def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: _Identity, name: str = "reduce") -> Reducer:
     """Your own reduction, from a commutative and associative `fcombine` and its `fidentity`.
 
     Parameters
@@ -289,13 +299,14 @@ def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], na
                 expr = fcombine(expr, operand)
             return expr
         axes = checked_axes(axis, name, source)
-        several = isinstance(expr, (tuple, list))
+        several = is_listed(expr)
         values = tuple(literal(value, None, source) for value in (expr if several else (expr,)))
         values = tuple(value.astype(value.dtype) if value.is_index else value for value in values)
         lhs = tuple(Var(f"lhs{i}", value.element_type, source, is_index=False) for i, value in enumerate(values))
         rhs = tuple(Var(f"rhs{i}", value.element_type, source, is_index=False) for i, value in enumerate(values))
         combined = _tuple(fcombine(lhs, rhs) if several else fcombine(lhs[0], rhs[0]), several)
-        identity = _tuple(fidentity(*(value.dtype for value in values)), several)
+        of_dtypes = cast(Callable[..., Any], fidentity)
+        identity = _tuple(of_dtypes(*(value.dtype for value in values)), several)
         for what, parts in (("combined values", combined), ("identities", identity)):
             if len(parts) != len(values):
                 raise ValueError(f"{source}: te.{name}: expected {len(values)} {what}, got {len(parts)}")
@@ -352,7 +363,7 @@ def _check_combined(combined: Sequence[Expr], name: str, source: Source) -> None
 
 
 def _tuple(value: Any, several: bool) -> tuple[Any, ...]:
-    return tuple(value) if several and isinstance(value, (tuple, list)) else (value,)
+    return tuple(value) if several and is_listed(value) else (value,)
 
 
 def _constant(value: object, like: Expr, name: str, source: Source) -> Const:

@@ -9,6 +9,7 @@ from typing import SupportsIndex
 from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_sequence
 from ..messages.location import Source
 from .arithmetic import whole
 from .expr import Expr
@@ -22,7 +23,7 @@ def checked_extents(shape: object, what: str, source: Source) -> tuple[Extent, .
     """A shape as numbers and index expressions."""
     if isinstance(shape, (int, Expr)) or hasattr(shape, "__index__"):
         shape = (shape,)
-    if not isinstance(shape, Sequence):
+    if not is_sequence(shape):
         raise TypeError(f"{source}: {what}: expected a shape, got {shape!r}")
     extents: list[Extent] = []
     for position, extent in enumerate(shape):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed
 from ..messages.location import Source, user_source
 from ..tvm_compat.missing_names import attributes_of
 from .arithmetic import literal
@@ -72,7 +73,7 @@ class Buffer:
         ``vload(begin, "int8x4")`` gives the four elements from there on, for `te.dp4a`.
         """
         if dtype in ("int8x4", "uint8x4") and dtype == f"{self.dtype}x4":
-            *outer, first = begin if isinstance(begin, (tuple, list)) else (begin,)
+            *outer, first = begin if is_listed(begin) else (begin,)
             return tuple(self[(*outer, first + place)] for place in range(4))  # type: ignore[return-value]
         if dtype is not None and dtype_of(dtype) is not self.element_type:
             raise TypeError(f"{user_source()}: buffer {self.name}: expected {self.dtype}, one element, got {dtype!r}")
@@ -110,10 +111,10 @@ class Buffer:
 
     def check(self, indices: object, source: Source) -> tuple[Expr, ...]:
         """The indices as expressions, one a dimension."""
-        given = indices if isinstance(indices, (tuple, list)) else (indices,)
+        given = indices if is_listed(indices) else (indices,)
         if len(given) != len(self.shape):
             raise ValueError(f"{source}: buffer {self.name}: expected {len(self.shape)} indices, got {len(given)}")
-        exprs = []
+        exprs: list[Expr] = []
         for position, (index, extent) in enumerate(zip(given, self.shape)):
             expr = literal(index, None, source)
             if not expr.element_type.is_integer:
@@ -215,7 +216,7 @@ class Loop:
     source: Source
     begin: Expr | None = None
     """Where it is no number: the first value of the axis is one otherwise."""
-    body: list[Statement] = field(default_factory=list)
+    body: list[Statement] = field(default_factory=lambda: list[Statement]())
     instruction: Instruction | None = None
 
 
@@ -225,7 +226,7 @@ class Repeat:
 
     condition: Expr
     source: Source
-    body: list[Statement] = field(default_factory=list)
+    body: list[Statement] = field(default_factory=lambda: list[Statement]())
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +244,8 @@ class Choice:
 
     condition: Expr
     source: Source
-    then: list[Statement] = field(default_factory=list)
-    otherwise: list[Statement] = field(default_factory=list)
+    then: list[Statement] = field(default_factory=lambda: list[Statement]())
+    otherwise: list[Statement] = field(default_factory=lambda: list[Statement]())
 
 
 Statement = Store | Loop | Repeat | Choice | Let | Buffer | MatrixCall

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_sequence
 from ..messages.location import Source, user_source
 from .expr import Expr, Var
 
@@ -22,7 +23,7 @@ Strides = tuple[Stride, ...]
 
 def check_strides(strides: object, shape: Sequence[int | Expr], what: str, source: Source) -> Strides | None:
     """Strides of the user's, in elements, one a dimension; None where they are those of a row-major array."""
-    if not isinstance(strides, Sequence) or isinstance(strides, str):
+    if not is_sequence(strides) or isinstance(strides, str):
         raise TypeError(f"{source}: {what}: expected strides, one a dimension, got {strides!r}")
     if len(strides) != len(shape):
         raise ValueError(f"{source}: {what}: expected {len(shape)} strides, one a dimension, got {len(strides)}")

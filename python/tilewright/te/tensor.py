@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_tuple
 from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT
 from .arithmetic import literal
@@ -258,7 +259,7 @@ class Tensor(_Elementless):
         return self is other
 
     def __getitem__(self, indices: object) -> Expr:
-        given = indices if isinstance(indices, tuple) else (indices,)
+        given = indices if is_tuple(indices) else (indices,)
         return TensorSlice(self, ())[given]
 
     def __call__(self, *indices: ExprLike) -> Expr:
@@ -314,9 +315,10 @@ class TensorSlice(_Elementless):
 
     def __getitem__(self, indices: object) -> Any:
         source = user_source()
-        given = indices if isinstance(indices, tuple) else (indices,)
+        given = indices if is_tuple(indices) else (indices,)
         exprs = self.indices + tuple(
-            index if isinstance(index, slice) else literal(index, None, source) for index in given
+            index if isinstance(index, slice) else literal(index, None, source)
+            for index in given  # pyright: ignore[reportUnknownArgumentType]
         )
         for position, expr in enumerate(exprs):
             if not isinstance(expr, slice) and not expr.element_type.is_integer:

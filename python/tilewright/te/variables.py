@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed
 from ..messages.location import Source, user_source
 from .arithmetic import constant, literal, whole
 from .expr import Const, Expr, IterVar, Var
@@ -156,7 +157,7 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
     if tag not in THREAD_TAGS:
         raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {tag!r}")
     extent = whole(dom)
-    if isinstance(dom, (tuple, list)):
+    if is_listed(dom):
         dom = tuple(map(whole, dom))
         if len(dom) != 2 or dom[0] != 0:
             raise ValueError(f"{source}: te.thread_axis {tag}: expected the pair (0, extent), got {dom!r}")
@@ -203,6 +204,6 @@ def convert(value: Any) -> Any:
     >>> tir.convert([1, 2.5])
     [1, 2.5]
     """
-    if isinstance(value, (list, tuple)):
+    if is_listed(value):
         return [convert(one) for one in value]
     return const(value) if isinstance(value, (bool, int, float)) else value

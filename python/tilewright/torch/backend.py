@@ -10,6 +10,7 @@ from torch.fx import GraphModule, Node
 
 from ..errors import CompileError
 from ..graph import compile_graph
+from ..guards import is_tuple
 from .decompositions import aten_decompositions
 from .importer import import_fx, is_random
 
@@ -63,11 +64,11 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
             tensors = [_given(one, device) for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)]
             seeds = [torch.randint(2**62, ()).to(device)] if seeded else []
             made = compiled(*tensors, *seeds)
-            results = iter(made if isinstance(made, tuple) else (made,))
+            results = iter(tuple[Any, ...](made) if is_tuple(made) else (made,))
         sizes = _sizes(inputs, given) if any(isinstance(one, torch.SymInt) for one in returned) else {}
         return [
             _as(next(results), one) if isinstance(one, torch.Tensor)
-            else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt) else one
+            else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt) else one  # pyright: ignore[reportUnknownArgumentType]
             for one in returned
         ]  # fmt: skip
 

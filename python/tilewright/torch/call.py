@@ -11,6 +11,7 @@ import torch
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
 from ..graph.random import RandomNumbers
+from ..guards import is_listed, is_sequence
 from ..te import Expr, Var
 from ..te.expr import Call as CallExpr
 from ..te.expr import Const
@@ -86,13 +87,13 @@ class Call:
 
     def type(self, number: int = 0) -> TensorType:
         """The type of a result."""
-        made = self._result[number] if isinstance(self._result, (tuple, list)) else self._result
+        made: Any = self._result[number] if is_listed(self._result) else self._result
         return TensorType(self.extents.shape(made.shape), dtype_name(real_dtype(made.dtype)))
 
     @property
     def is_complex(self) -> bool:
         """Whether the first result is complex; `type` is that of its parts."""
-        made = self._result[0] if isinstance(self._result, (tuple, list)) else self._result
+        made: Any = self._result[0] if is_listed(self._result) else self._result
         return made.dtype in _PARTS
 
     @property
@@ -163,7 +164,7 @@ class Call:
 
     def axes(self, axes: Any, rank: int) -> list[int]:
         """Axes counted from 0, in order; all of them where none are given."""
-        if axes is None or isinstance(axes, Sequence) and not axes:
+        if axes is None or is_sequence(axes) and not axes:
             return list(range(rank))
         return sorted({self.axis(one, rank) for one in ([axes] if isinstance(axes, int) else axes)})
 

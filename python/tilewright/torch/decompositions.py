@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch._decomp import decomposition_table
+from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVariableType]
 
 from . import encoder_layers
 from .call import CONVERTERS, refused
@@ -77,7 +77,7 @@ def _attention_backward(
         return x if groups == 1 else x.repeat_interleave(groups, 1)
 
     def summed(x: torch.Tensor) -> torch.Tensor:
-        return x if groups == 1 else x.unflatten(1, (key.shape[1], groups)).sum(2)
+        return x if groups == 1 else x.unflatten(1, (key.shape[1], groups)).sum(2)  # pyright: ignore[reportUnknownVariableType]
 
     scores = _scores(query, key, is_causal, attn_mask, scale).to(wide)
     # A row that is masked away whole has the sum 0, and weights of 0.
@@ -92,21 +92,21 @@ def _attention_backward(
 @cache
 def aten_decompositions() -> dict[Any, Any]:
     """By operator without a converter, what PyTorch makes of it."""
-    table = {
+    table = {  # pyright: ignore[reportUnknownVariableType]
         op: function
-        for op, function in decomposition_table.items()
+        for op, function in decomposition_table.items()  # pyright: ignore[reportUnknownVariableType]
         if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused  # pyright: ignore[reportPrivateUsage]
     }
     table.update(encoder_layers.decompositions())
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward
-    return table
+    return table  # pyright: ignore[reportUnknownVariableType]
 
 
 def decompositions() -> Any:
     """The table for exported programs: with what operators that are functions of others become, too."""
     table = torch.export.default_decompositions()
-    for op in list(table.keys()):
+    for op in list(table.keys()):  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(op, torch._ops.OpOverload) and (_short(op) in CONVERTERS or _short(op) in refused):  # pyright: ignore[reportPrivateUsage]
             del table[op]
     for op, function in aten_decompositions().items():

@@ -32,8 +32,11 @@ def _attention(
     mask: torch.Tensor | None = None, need_weights: bool = True, average_attn_weights: bool = True,
     mask_type: int | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
-    parts = zip((query, key, value), qkv_weight.split(embed_dim), qkv_bias.split(embed_dim))
-    q, k, v = (F.linear(x, w, b).unflatten(-1, (num_head, -1)).transpose(1, 2) for x, w, b in parts)
+    split: Any = torch.split  # has no types
+    parts = zip((query, key, value), split(qkv_weight, embed_dim), split(qkv_bias, embed_dim))
+    linear: Any = F.linear  # nor has what unflatten returns
+    heads: Any = [linear(x, w, b).unflatten(-1, (num_head, -1)).transpose(1, 2) for x, w, b in parts]
+    q, k, v = heads
     scores = (q * (embed_dim // num_head) ** -0.5) @ k.transpose(-2, -1)
     weights = torch.softmax(_masked(scores, mask, mask_type), -1)
     made = F.linear((weights @ v).transpose(1, 2).flatten(2), proj_weight, proj_bias)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,8 +76,7 @@ def _product(a: Any, b: Any) -> Any:
     return 0 - b if isinstance(a, int) and a == -1 else 0 - a if isinstance(b, int) and b == -1 else a * b
 
 
-_CHAINS: dict[str, Any] = {"Add": lambda a, b: a + b, "Mul": _product, "Max": _larger, "Min": _smaller}
+_CHAINS: dict[str, Any] = {"Add": operator.add, "Mul": _product, "Max": _larger, "Min": _smaller}
 _PAIRS: dict[str, Any] = {
-    "FloorDiv": lambda a, b: a // b, "CleanDiv": lambda a, b: a // b, "Mod": lambda a, b: a % b,
-    "PythonMod": lambda a, b: a % b,
+    "FloorDiv": operator.floordiv, "CleanDiv": operator.floordiv, "Mod": operator.mod, "PythonMod": operator.mod,
 }  # fmt: skip

@@ -17,6 +17,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..graph import Graph, GraphBuilder, Model, TensorType, Value, compile_graph
 from ..graph.random import RandomNumbers
 from ..graph.torch_tensors import array_of
+from ..guards import is_listed, is_mapping
 from ..messages.progress import progress
 from ..target import Target
 from ..te import Expr, Var
@@ -82,9 +83,9 @@ def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
     if isinstance(spec, (Var, str)):
         name = str(spec.name) if isinstance(spec, Var) else spec
         return known.setdefault(name, torch.export.Dim(name))
-    if isinstance(spec, Mapping):
+    if is_mapping(spec):
         return {key: _dimensions(one, known) for key, one in spec.items()}
-    if isinstance(spec, (tuple, list)):
+    if is_listed(spec):
         return type(spec)(_dimensions(one, known) for one in spec)
     return spec
 
@@ -125,10 +126,10 @@ def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[s
     names: dict[str, str] = {}
     held = program.graph_signature.user_inputs
     inputs = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in held]
-    specs = dynamic_shapes.values() if isinstance(dynamic_shapes, Mapping) else dynamic_shapes or ()
+    specs = dynamic_shapes.values() if is_mapping(dynamic_shapes) else dynamic_shapes or ()
     for node, spec in zip(inputs, specs):
         value = node.meta.get("val")
-        dims = spec.items() if isinstance(spec, Mapping) else enumerate(spec or ())
+        dims = spec.items() if is_mapping(spec) else enumerate(spec or ())
         for d, dim in dims:
             name = getattr(dim, "__name__", None)
             if name and isinstance(value, torch.Tensor) and isinstance(value.shape[d], torch.SymInt):
@@ -218,7 +219,7 @@ class _Import:
             (last,) = (node for node in nodes if node.op == "output")
             results = [(one.name, self._output(one)) for one in self._results(last)]
             taken: dict[str, int] = {}
-            outputs = []
+            outputs: list[tuple[str, Value]] = []
             for each, value in results:
                 taken[each] = taken.get(each, -1) + 1
                 outputs.append((f"{each}_{taken[each]}" if taken[each] else each, value))
@@ -234,7 +235,7 @@ class _Import:
         def walk(one: Any) -> None:
             if isinstance(one, Node) and isinstance(one.meta.get("val"), torch.Tensor):
                 flat.append(one)
-            elif isinstance(one, (tuple, list)):
+            elif is_listed(one):
                 for each in one:
                     walk(each)
 
@@ -326,30 +327,30 @@ class _Import:
             if isinstance(value, (torch.SymFloat, torch.SymBool)):
                 raise CompileError(f"expected numbers that are known, got {value}", stage="graph")
             return self._value(given)
-        if isinstance(given, (tuple, list)):
+        if is_listed(given):
             return [self._argument(one) for one in given]
         return given
 
 
 def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
     for one in arguments:
-        yield from _flat(one) if isinstance(one, list) else (one,)
+        yield from _flat(one) if isinstance(one, list) else (one,)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _is_complex(node: Node) -> bool:
     value = node.meta["val"]
-    first = value[0] if isinstance(value, (tuple, list)) and value else value
+    first = value[0] if isinstance(value, (tuple, list)) and value else value  # pyright: ignore[reportUnknownVariableType]
     return isinstance(first, torch.Tensor) and first.is_complex()
 
 
 def _arguments(node: Node) -> list[Any]:
     """The arguments in the order of the schema, with its defaults."""
-    found = []
+    found: list[Any] = []
     for position, one in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
         if position < len(node.args):
             found.append(node.args[position])
         else:
-            found.append(node.kwargs.get(one.name, one.default_value if one.has_default_value() else None))
+            found.append(node.kwargs.get(one.name, one.default_value if one.has_default_value() else None))  # pyright: ignore[reportUnknownArgumentType]
     return found
 
 
@@ -359,5 +360,5 @@ def _label(node: Node, name: str) -> str:
     own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
     if own:
         return f"{own[-1][0]}:{own[-1][1]} ({name})"
-    modules = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values() if path]
+    modules: list[str] = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values() if path]  # pyright: ignore[reportUnknownVariableType]
     return f"module {modules[-1]!r} ({name})" if modules else f"node {node.name!r} ({name})"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_sequence
 from ..records import Journal, JournalError, Trial, Where
 from ..target import Target
 from .cluster import RayExecutor
@@ -151,7 +152,7 @@ def _space_of(program: Any, target: Target, args: Sequence[Any] | None) -> Space
         return program
     from ..te import Tensor
 
-    outputs = [program] if isinstance(program, Tensor) else list(program) if isinstance(program, Sequence) else []
+    outputs: list[Any] = [program] if isinstance(program, Tensor) else list(program) if is_sequence(program) else []
     if not outputs or not all(isinstance(one, Tensor) for one in outputs):
         raise TypeError(f"expected the outputs of a program or a space, got {program!r}")
     return RuleSpace(outputs, target, args)

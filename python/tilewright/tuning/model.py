@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..guards import is_listed, is_mapping
 from .space import Choices
 
 __all__ = ["Ranker"]
@@ -69,9 +70,9 @@ class Ranker:
         todo: list[tuple[str, Any]] = list(choices.items())
         while todo:
             name, value = todo.pop()
-            if isinstance(value, dict):
+            if is_mapping(value):
                 todo.extend((f"{name}.{key}", one) for key, one in value.items())
-            elif isinstance(value, (list, tuple)):
+            elif is_listed(value):
                 todo.extend((f"{name}.{at}", one) for at, one in enumerate(value))
             elif isinstance(value, bool) or value is None:
                 yield name, -1.0 if value is None else float(value)

@@ -143,8 +143,8 @@ class Trials:
             rng = np.random.default_rng(task["seed"])
             places: list[Places | None] = []
             for extents in reference["samples"]:
-                chosen = None if extents is None else tuple(
-                    rng.integers(0, extent, reference["count"], dtype=np.int64) for extent in extents
+                chosen: Places | None = None if extents is None else tuple(  # pyright: ignore[reportUnknownVariableType]
+                    rng.integers(0, extent, reference["count"], dtype=np.int64) for extent in extents  # pyright: ignore[reportUnknownArgumentType]
                 )  # fmt: skip
                 given.extend(chosen or ())
                 places.append(chosen)
@@ -175,7 +175,7 @@ def _error(got: Array, expected: Array) -> float:
     if got.size == 0:
         return 0.0
     if expected.dtype.kind in "biu":
-        return float(np.mean(got != expected))
+        return float(np.mean(got != expected))  # pyright: ignore[reportUnknownArgumentType]
     got, expected = got.astype(np.float64), expected.astype(np.float64)
     special = ~np.isfinite(expected)
     with np.errstate(all="ignore"):
@@ -218,7 +218,8 @@ def _measure(task: Mapping[str, Any], function: Any, incumbent: Any, arrays: Seq
     for _ in range(policy["warmup"]):
         for one in (function, incumbent or function):
             one(*arrays)
-    rng, seconds, begun = random.Random(task["seed"]), ([], []), time.monotonic()
+    rng, begun = random.Random(task["seed"]), time.monotonic()
+    seconds: tuple[list[float], list[float]] = ([], [])
     logarithms: list[float] = []
     alone = incumbent is None
     while len(seconds[0]) < most:

@@ -44,6 +44,14 @@ def _missing(module: Module, name: str) -> Any:
     raise AttributeError(printable(message))
 
 
+def _has(module: Module, name: object) -> bool:
+    return name in _symbols(module)
+
+
+def _show(module: Module) -> None:
+    print(module)
+
+
 def add_methods() -> None:
     """Gives them to the bindings' class of modules, which cannot be subclassed: its functions make objects of it alone.
 
@@ -51,11 +59,11 @@ def add_methods() -> None:
     """
     methods: dict[str, Any] = {
         "__getitem__": _get,
-        "__contains__": lambda module, name: name in _symbols(module),
+        "__contains__": _has,
         "__getattr__": _missing,
         "astext": _text,
         "script": _text,
-        "show": lambda module: print(module),
+        "show": _show,
     }
     for name, method in methods.items():
         if not hasattr(Module, name):

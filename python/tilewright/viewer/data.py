@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError, TilewrightValueError
+from ..guards import is_listed
 from ..messages.progress import Progress
 from ..report.formulas import formulas
 from ..target import Target
@@ -143,7 +144,7 @@ def checked_functions(functions: object) -> list[Function]:
     """One function or a sequence of them."""
     from ..compiler import Function
 
-    given: list[Any] = list(functions) if isinstance(functions, (list, tuple)) else [functions]
+    given: list[Any] = list(functions) if is_listed(functions) else [functions]
     for each in given:
         if not isinstance(each, Function):
             raise TilewrightTypeError(f"expected a function of tw.build or a list of these, got {type(each).__name__}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from mlir import ir
 
@@ -76,7 +77,7 @@ def source_pane(origins: Iterable[Origin]) -> tuple[Pane, Mapping[tuple[str, int
     for origin in origins:
         for kind, value in origin:
             if kind == "file":
-                path, line = value  # type: ignore[misc]
+                path, line = cast("tuple[str, int]", value)
                 wanted.setdefault(path, set()).add(line)
     texts: list[str] = []
     place: dict[tuple[str, int], int] = {}

@@ -39,8 +39,8 @@ class Numbered:
 
     lowering: Lowering
     folder: Path
-    panes: dict[str, Pane] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
+    panes: dict[str, Pane] = field(default_factory=dict[str, Pane])
+    files: dict[str, str] = field(default_factory=dict[str, str])
     read: Callable[[ir.Location], Origin] = field(init=False)
 
     def __post_init__(self) -> None:

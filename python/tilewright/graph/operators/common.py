@@ -6,11 +6,13 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ... import te
 from ...errors import TilewrightValueError as ValueError
+from ...guards import is_listed
 from ...te import Expr, Tensor
+from ...te.definitions import ElementFunction
 from ...te.expr import Call, Const, Read
 from ...te.tensor import ComputeOp
 
@@ -33,7 +35,7 @@ class Operator:
     def __call__(self, *operands: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
         """The results on these operands."""
         made = self.function(*operands, **attributes)
-        return tuple(made) if isinstance(made, (tuple, list)) else (made,)
+        return tuple(made) if is_listed(made) else (made,)
 
 
 OPERATORS: dict[str, Operator] = {}
@@ -127,10 +129,11 @@ def untransposed(element: Expr) -> Expr:
     return element
 
 
-def broadcast(name: str, function: Callable[..., Expr], *tensors: Tensor) -> Tensor:
+def broadcast(name: str, function: ElementFunction, *tensors: Tensor) -> Tensor:
     """The tensor of a function of one element of each."""
+    of_elements = cast(Callable[..., Expr], function)
     shape = broadcast_shapes(*(tensor.shape for tensor in tensors))
-    return te.compute(shape, lambda *i: function(*(at(tensor, i, shape) for tensor in tensors)), name=name)
+    return te.compute(shape, lambda *i: of_elements(*(at(tensor, i, shape) for tensor in tensors)), name=name)
 
 
 def normalized(axis: int, rank: int) -> int:

@@ -44,7 +44,7 @@ def grid_sample(x: Tensor, grid: Tensor, *, mode: str, padding: str, align_corne
 
     def read(n: Any, c: Any, places: Sequence[Expr]) -> Expr:
         """The element at whole coordinates."""
-        indices, inside = [], []
+        indices, inside = list[Expr](), list[Expr]()
         for place, extent in zip(places, spatial):
             place = fitted(place, extent) if mode == "cubic" else place
             if padding == "zeros":
@@ -54,7 +54,7 @@ def grid_sample(x: Tensor, grid: Tensor, *, mode: str, padding: str, align_corne
         return te.select(te.all(*inside), element, te.const(0, acc)) if inside else element
 
     def value(n: Any, c: Any, *i: Any) -> Expr:
-        at = []
+        at: list[Any] = []
         for d, extent in enumerate(spatial):
             given = grid(n, *i, rank - 1 - d).astype(acc)
             scaled = (given + 1.0) / 2.0 * float(extent - 1) if align_corners else ((given + 1.0) * extent - 1.0) / 2.0
@@ -106,7 +106,7 @@ def col2im(
     window = [te.reduce_axis((0, k), name=f"k{d}") for d, k in enumerate(kernel)]
 
     def value(n: Any, c: Any, *i: Any) -> Expr:
-        conditions = []
+        conditions: list[Expr] = []
         column: Any = 0
         row: Any = c
         for place, k, extent, stride, low, dilation, count in zip(

@@ -155,7 +155,7 @@ def padded(x: Tensor, before: Sequence[int], after: Sequence[int], value: Any, n
 
     def element(*axes: Any) -> Expr:
         places = [axis - low if low else axis for axis, low in zip(axes, before)]
-        inside = []
+        inside: list[Expr] = []
         for axis, place, low, high, extent in zip(axes, places, before, after, x.shape):
             if low > 0:
                 inside.append(axis >= low)

@@ -20,11 +20,11 @@ def reduced(
     rest = [d for d in range(x.ndim) if d not in axes]
     shape = [1 if d in axes else x.shape[d] for d in range(x.ndim)] if keepdims else [x.shape[d] for d in rest]
     over = {d: te.reduce_axis((0, x.shape[d]), name=f"k{d}") for d in sorted(axes)}
-    change = element or (lambda e: e)
 
     def value(*i: Any) -> Expr:
         place = dict(zip(rest, i)) if not keepdims else {d: i[d] for d in rest}
-        read = change(x(*[over[d] if d in over else place[d] for d in range(x.ndim)]))
+        read = x(*[over[d] if d in over else place[d] for d in range(x.ndim)])
+        read = element(read) if element is not None else read
         return _REDUCERS[reducer](read, axis=list(over.values())) if over else read
 
     return te.compute(shape, value, name=name)

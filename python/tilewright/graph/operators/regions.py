@@ -16,7 +16,7 @@ def _between(x: Tensor, n: Any, c: Any, y: Expr, z: Expr, outside: bool) -> list
     """The four products of elements and weights around a place; with `outside` what is not in the image counts as 0."""
     height, width = (extent for extent in x.shape[2:] if isinstance(extent, int))
     top, left = te.floor(y), te.floor(z)
-    terms = []
+    terms: list[Any] = []
     for dy in (0.0, 1.0):
         for dz in (0.0, 1.0):
             row, column = top + dy, left + dz

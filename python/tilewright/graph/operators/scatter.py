@@ -5,7 +5,7 @@ Each element of the result looks for the updates that are for it, so that none i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import te
@@ -22,8 +22,8 @@ _COMBINE: dict[str, tuple[Callable[..., Expr], Callable[[Any, Any], Expr], Calla
 
 
 def _scattered(
-    name: str, x: Tensor, reduction: str, axes: Callable[[], list[Any]], is_for: Callable[..., Expr],
-    place: Callable[..., Expr], update: Callable[..., Expr], update_at: Callable[..., Expr],
+    name: str, x: Tensor, reduction: str, axes: Callable[[], list[Any]], is_for: Callable[[Any, Any], Expr],
+    place: Callable[[Any], Expr], update: Callable[[Any, Any], Expr], update_at: Callable[[Any, Any], Expr],
 ) -> Tensor:  # fmt: skip
     """`x` with updates.
 
@@ -66,11 +66,13 @@ def scatter_elements(x: Tensor, indices: Tensor, updates: Tensor, *, axis: int, 
         wrapped = te.select(index < 0, index + x.shape[axis], index)
         return te.all(*inside, wrapped == i[axis].astype(indices.dtype))
 
+    def number(k: Sequence[Expr]) -> Expr:
+        return k[0].astype("int64")
+
     return _scattered(
         "scatter_elements", x, reduction,
         lambda: [te.reduce_axis((0, indices.shape[axis]), name="update")],
-        is_for, lambda k: k[0].astype("int64"),
-        lambda i, k: updates(*place_of(i, k[0])), lambda i, place: updates(*place_of(i, place)),
+        is_for, number, lambda i, k: updates(*place_of(i, k[0])), lambda i, place: updates(*place_of(i, place)),
     )  # fmt: skip
 
 
@@ -83,7 +85,7 @@ def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -
     outer = indices.shape[:-1]
 
     def is_for(i: Any, k: Any) -> Expr:
-        conditions = []
+        conditions: list[Expr] = []
         for d in range(length):
             index = indices(*k, d)
             conditions.append(te.select(index < 0, index + x.shape[d], index) == i[d].astype(indices.dtype))

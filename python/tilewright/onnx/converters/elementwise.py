@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...graph import Value
 from ..dtypes import dtype_name
@@ -26,11 +26,14 @@ _BINARY = {
 }  # fmt: skip
 
 
-def _unary(name: str) -> Any:
-    return lambda node: node.op_(name, node.tensor(0))
+def _unary(name: str) -> Callable[[Node], Value]:
+    def convert(node: Node) -> Value:
+        return node.op_(name, node.tensor(0))
+
+    return convert
 
 
-def _binary(name: str) -> Any:
+def _binary(name: str) -> Callable[[Node], Value]:
     def convert(node: Node) -> Value:
         a, b = node.tensor(0), node.tensor(1)
         if node.attr("broadcast") and 0 < b.rank < a.rank:  # before version 7
@@ -56,11 +59,11 @@ def _dropout(node: Node) -> Sequence[Value]:
     training = node.number(2, False) if node.has(2) else False
     ratio = node.number(1, 0.5) if training else 0
     if ratio != 0:
-        shape, seed = x.shape, node.attr("seed")
-        if seed is None or not all(isinstance(extent, int) for extent in shape):
+        shape, seed = [extent for extent in x.shape if isinstance(extent, int)], node.attr("seed")
+        if seed is None or len(shape) != x.rank:
             raise node.error("Dropout in training mode needs a seed and static extents: its result is random otherwise")
         # A seed decides the elements that stay, as ONNX's reference draws them.
-        drawn = np.random.RandomState(seed).uniform(0, 1, shape) >= ratio
+        drawn: NDArray[np.bool_] = np.random.RandomState(seed).uniform(0, 1, shape) >= ratio
         mask = node.builder.constant(drawn)
         kept = node.op_("where", mask, x, node.constant(0, x))
         return [node.op_("mul", kept, node.constant(1 / (1 - ratio), x)), mask][: node.output_count]

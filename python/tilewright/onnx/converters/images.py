@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...graph import Value
 from ..node import Node, converter
@@ -85,7 +86,7 @@ def _resized(
     size = x.shape[axis]
     assert isinstance(size, int)  # what asks for this sees to it
     mode = node.attr("coordinate_transformation_mode", "half_pixel")
-    places, weights, outside = [], [], np.zeros(count, bool)
+    places, weights, outside = list[NDArray[Any]](), list[NDArray[Any]](), np.zeros(count, bool)
     for place in range(count):
         at = _coordinate(mode, place, size, scale, count, roi)
         outside[place] = mode == "tf_crop_and_resize" and not 0 <= at <= size - 1
@@ -131,7 +132,9 @@ def _resize(node: Node) -> Value:
     else:
         scales = [float(one) for one in node.host(2).reshape(-1)]
         sizes = [math.floor(extent * scale) for extent, scale in zip(extents, scales)]
-    roi = node.host(1).reshape(-1).tolist() if node.version >= 11 and node.has(1) and node.host(1).size else []
+    roi: list[Any] = (
+        node.host(1).reshape(-1).tolist() if node.version >= 11 and node.has(1) and node.host(1).size else []
+    )
     mode = node.attr("mode", "nearest")
     antialias = bool(node.attr("antialias", 0))
     if mode == "nearest":

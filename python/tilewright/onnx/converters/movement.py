@@ -152,7 +152,7 @@ def _split(node: Node) -> list[Value]:
         count = node.attr("num_outputs", len(node.proto.output))
         each = math.ceil(extent / count)
         sizes = [max(min(each, extent - i * each), 0) for i in range(count)]
-    results, begin = [], 0
+    results, begin = list[Value](), 0
     for size in sizes:
         results.append(sliced(node, x, {axis: (begin, begin + size, 1)}))
         begin += size

@@ -134,7 +134,7 @@ def _recurrent(node: Node, gates: int, activations: Sequence[str]) -> list[Value
     directions = 2 if direction == "bidirectional" else 1
     given = node.attr("activations") or list(activations) * directions
     lengths = node.tensor(4) if node.has(4) else None
-    outputs, last_h, last_c = [], [], []
+    outputs, last_h, last_c = list[Value](), list[Value](), list[Value]()
     for number in range(directions):
         each = len(given) // directions
         cell = _Cell(node, number, gates, given[number * each : (number + 1) * each])
@@ -147,7 +147,7 @@ def _recurrent(node: Node, gates: int, activations: Sequence[str]) -> list[Value
         if node.op == "LSTM":
             states.append(_initial(node, cell, 6, number, batch, layout, x.dtype))
         h, c = states[0], states[1] if node.op == "LSTM" else None
-        made = []
+        made: list[Value] = []
         for step in range(steps):
             sizes = [1, *inputs.shape[1:]]
             part = op("slice", inputs, starts=[step, 0, 0], steps=[1, 1, 1], sizes=sizes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from ...graph import Value
 from ..node import CONVERTERS, Node, converter
@@ -18,7 +19,10 @@ def _axes(node: Node, rank: int) -> list[int] | None:
     return node.axes(axes, rank)
 
 
-def _reduction(name: str, before: Any = None, after: Any = None) -> Any:
+_Step: TypeAlias = Callable[[Node, Value], Value]
+
+
+def _reduction(name: str, before: _Step | None = None, after: _Step | None = None) -> Callable[[Node], Value]:
     def convert(node: Node) -> Value:
         x = node.tensor(0)
         axes = _axes(node, x.rank)

@@ -29,11 +29,11 @@ def _tf_idf_vectorizer(node: Node) -> Value:
         if not len(grams) or not node.attr("min_gram_length") <= width <= node.attr("max_gram_length"):
             continue
         for skipped in range(node.attr("max_skip_count") + 1 if width > 1 else 1):
-            begins = np.arange(length - (width - 1) * (skipped + 1))
-            if not len(begins):
+            begins = np.arange(length - (width - 1) * (skipped + 1))  # pyright: ignore[reportUnknownVariableType]
+            if not len(begins):  # pyright: ignore[reportUnknownArgumentType]
                 continue
-            at = begins[:, None] + np.arange(width) * (skipped + 1)
-            windows = node.reshape(op("gather", rows, node.builder.constant(at), axis=1), [count, 1, *at.shape])
+            at = begins[:, None] + np.arange(width) * (skipped + 1)  # pyright: ignore[reportUnknownVariableType]
+            windows = node.reshape(op("gather", rows, node.builder.constant(at), axis=1), [count, 1, *at.shape])  # pyright: ignore[reportUnknownArgumentType]
             same = op("equal", windows, node.builder.constant(grams.astype(x.dtype)[:, None, :]))
             whole = op("reduce_min", node.cast(same, "int32"), axes=[3], keepdims=False)
             found = node.cast(op("reduce_sum", whole, axes=[2], keepdims=False), "float32")

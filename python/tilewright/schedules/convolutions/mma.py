@@ -113,7 +113,10 @@ def conv2d_mma(
             value = Xp[indexdiv(p, out * out), y + r, x * lanes + e]
             return if_then_else(p < pixels, value, 0) if rows != pixels else value
 
-        window, weight = row_of_pixels, lambda f, r, e: Wp[f, r, e]
+        def row_of_weights(f: Expr, r: Expr, e: Expr) -> Expr:
+            return Wp[f, r, e]
+
+        window, weight = row_of_pixels, row_of_weights
     else:
         Xp, Wp = X, W
 
@@ -201,7 +204,10 @@ def conv2d_mma(
 
 
 def _rows_of_a_tap(beside: int, block_k: int) -> Callable[..., list[Expr]]:
-    return lambda row, tap, element: [tap, indexdiv(row, beside), indexmod(row, beside) * block_k + element]
+    def place(row: Expr, tap: Expr, element: Expr) -> list[Expr]:
+        return [tap, indexdiv(row, beside), indexmod(row, beside) * block_k + element]
+
+    return place
 
 
 def _choose(

@@ -8,7 +8,19 @@ from ...devices import current
 from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
-from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
+from ...te import (
+    Expr,
+    IterVar,
+    Tensor,
+    compute,
+    if_then_else,
+    indexdiv,
+    indexmod,
+    placeholder,
+    reduce_axis,
+    sum,
+    thread_axis,
+)
 from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
 from ..workspaces import add_up, copy
@@ -255,7 +267,11 @@ def conv2d_wgmma(
         Y = tiled = compute(shape, lambda *at: stored[at] if stored is not None else result(P[at], *at), name="Y")
         total = None
     else:
-        P = compute((split_k, *whole), lambda part, *at: product(at, part), name="P")
+
+        def of_part(part: Expr, *at: Expr) -> Expr:
+            return product(at, part)
+
+        P = compute((split_k, *whole), of_part, name="P")
         stored = compute((split_k, *whole), lambda *at: P[at], name="made") if is_copied else None
         tiled = compute((split_k, *shape), lambda *at: P[at] if stored is None else stored[at], name="parts")
         part = reduce_axis((0, split_k), "part")
@@ -267,7 +283,7 @@ def conv2d_wgmma(
         _write_pixels(s[one], lanes) if lanes else copy(s[one])
     if total is not None:
         add_up(s, Y, total)
-    outer, inner = [], []
+    outer, inner = list[IterVar](), list[IterVar]()
     *some, n, y, x, f = s[tiled].op.axis
     for axis, extent in zip((n, y, x, f), tile, strict=True):
         block, rest = s[tiled].split(axis, factor=extent)

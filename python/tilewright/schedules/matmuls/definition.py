@@ -132,7 +132,11 @@ def product_of_tiles(
     else:
         p = reduce_axis((0, split_k), "p")
         shape = (split_k, *some, rows, columns)
-        P = compute(swapped(shape), lambda p, *at: product(at, p * share + k), name="P")
+
+        def of_part(p: Expr, *at: Expr) -> Expr:
+            return product(at, p * share + k)
+
+        P = compute(swapped(shape), of_part, name="P")
         tiled = compute(shape, lambda *at: P[swapped(at)], name="parts")
         total = compute((*some, M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
         C = compute((*some, M, N), lambda *at: result(total[at], *at), name="C")

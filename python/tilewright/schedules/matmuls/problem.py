@@ -72,7 +72,7 @@ class Choice:
     """A ready schedule by its name in `tilewright.schedules`, and its options."""
 
     schedule: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __hash__(self) -> int:
         return hash((self.schedule, *sorted(self.options)))

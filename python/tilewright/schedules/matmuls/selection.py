@@ -15,6 +15,7 @@ from typing import Any
 
 from ...devices import GPU, current
 from ...errors import TilewrightValueError as ValueError
+from ...guards import is_list
 from ...te.expr import Var
 from ...te.tensor import Extent
 from .candidates import candidates, equal_shares, narrower_by
@@ -59,7 +60,7 @@ def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, devic
     if all(isinstance(extent, int) for extent in extents.values()):
         return choice
     needs_numbers = {"stream_k", "narrower", "raster"} | (
-        set() if isinstance(extents["K"], int) else {"split_k", "consumers"}
+        set[str]() if isinstance(extents["K"], int) else {"split_k", "consumers"}
     )
     options = {name: value for name, value in choice.options.items() if name not in needs_numbers}
     if max(options.get("cluster", (1, 1))) > 2:
@@ -108,10 +109,10 @@ def table(device: GPU) -> tuple[tuple[Problem, Choice], ...]:
     if not TABLE.exists():
         return ()
     run = json.loads(TABLE.read_text())["runs"].get(device.name, {})
-    entries = run["entries"] if run.get("arch") == device.arch else []
+    entries: list[Any] = run["entries"] if run.get("arch") == device.arch else []
     return tuple((Problem(**entry["problem"]), _choice(entry)) for entry in entries)
 
 
 def _choice(entry: Mapping[str, Any]) -> Choice:
-    options = {name: tuple(value) if isinstance(value, list) else value for name, value in entry["options"].items()}
+    options = {name: tuple(value) if is_list(value) else value for name, value in entry["options"].items()}
     return Choice(entry["schedule"], options)

@@ -323,7 +323,11 @@ def _products(
         C = last = compute((*some, M, N), lambda *at: what.result(Cl[at] + 0.0, *at), name="C")
     else:
         p = reduce_axis((0, split_k), "p")
-        Cl = compute((split_k, *some, rows, columns), lambda p, *at: product(at, p * chunk + k), name="Cl")
+
+        def of_part(p: Expr, *at: Expr) -> Expr:
+            return product(at, p * chunk + k)
+
+        Cl = compute((split_k, *some, rows, columns), of_part, name="Cl")
         last = compute((split_k, *some, M, N), lambda *at: Cl[at] + 0.0, name="P")
         sums = total = compute((*some, M, N), lambda *at: sum(last[(p, *at)], axis=p), name="total")
         C = compute((*some, M, N), lambda *at: what.result(sums[at], *at), name="C")

@@ -107,7 +107,7 @@ class Expressions:
         return run(self._of(value))
 
     def _all_of(self, values: Sequence[ir.Value]) -> Steps[list[Text]]:
-        texts = []
+        texts: list[Text] = []
         for value in values:
             texts.append((yield self._of(value)))
         return texts

@@ -22,7 +22,8 @@ def new_module(context: ir.Context, source: Source) -> tuple[ir.Module, ir.Opera
         with ir.InsertionPoint(module.body):
             of = ops.OfOp(ir.FlatSymbolRefAttr.get("main"))
             of.regions[0].blocks.append()
-    return module, of.operation
+    made: ir.Operation = of.operation
+    return module, made
 
 
 def clone_for(of: ir.Operation, function: str) -> None:
@@ -220,7 +221,7 @@ def software_pipeline(axis: ir.Value, name: str, depth: int, use_async: bool) ->
 
 def tensorize(axis: ir.Value, name: str, intrinsic: str, functions: str) -> ir.OpView:
     op = ops.TensorizeOp(axis, ir.StringAttr.get(intrinsic), loc=_named(name))
-    block = op.regions[0].blocks.append()
+    block: ir.Block = op.regions[0].blocks.append()
     for function in ir.Module.parse(functions).body:
         block.append(function.operation.clone(ip=False))
     return op

@@ -129,7 +129,7 @@ def _range(expr: Any, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
 def _value(expr: Any, indices: np.ndarray) -> np.ndarray:
     """The values of an affine expression where the indices have these."""
     if isinstance(expr, ir.AffineConstantExpr):
-        return np.full(indices.shape[1], expr.value, np.int64)
+        return np.full(indices.shape[1], expr.value, np.int64)  # pyright: ignore[reportUnknownVariableType]
     if isinstance(expr, ir.AffineDimExpr):
         return indices[expr.position]
     left, right = _value(expr.lhs, indices), _value(expr.rhs, indices)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 
 from ...errors import TilewrightTypeError, TilewrightValueError
+from ...guards import is_listed
 from ...ir.diagnostics import MLIRError
 from ...messages.location import Source, user_source
 from ..arithmetic import literal
@@ -276,7 +277,7 @@ def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.
     names += [f"i{d}" for d in range(len(names), rank)]
     indices = [IterVar(name, None, "spatial", source) for name in names]
     made = mapping(*indices)
-    if not isinstance(made, (list, tuple)):
+    if not is_listed(made):
         raise TilewrightTypeError(f"{source}: transform_layout: expected a list of indices, got {made!r}")
     dims: dict[int, ir.AffineExpr] = {id(index): ir.AffineExpr.get_dim(d) for d, index in enumerate(indices)}
     results = [run(_affine(literal(one, None, source), dims, source)) for one in made]

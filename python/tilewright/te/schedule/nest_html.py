@@ -18,7 +18,7 @@ def nest_html(text: str) -> str:
     >>> nest_html("for i in range(8):  # C, <b>").partition(">")[2]
     'for i in range(8):  <span style="opacity:.6"># C, &lt;b&gt;</span></pre>'
     """
-    lines = []
+    lines: list[str] = []
     for line in text.split("\n"):
         comment = _COMMENT.search(line)
         begin = comment.start() if comment else len(line)

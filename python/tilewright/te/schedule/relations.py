@@ -46,10 +46,10 @@ class IterVarAttr:
 
     iter_type: int
     bind_thread: IterVar | None = None
-    prefetch_data: list[Any] = field(default_factory=list)
-    prefetch_offset: list[int] = field(default_factory=list)
+    prefetch_data: list[Any] = field(default_factory=list[Any])
+    prefetch_offset: list[int] = field(default_factory=list[int])
     tensor_intrin: str | None = None
     dim_align_factor: int = 0
     dim_align_offset: int = 0
-    pragma_keys: list[str] = field(default_factory=list)
-    pragma_values: list[object] = field(default_factory=list)
+    pragma_keys: list[str] = field(default_factory=list[str])
+    pragma_values: list[object] = field(default_factory=list[object])

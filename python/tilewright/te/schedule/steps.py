@@ -10,6 +10,7 @@ from typing import Any
 from mlir import ir
 
 from ...errors import TilewrightValueError as ValueError
+from ...guards import is_list, is_mapping
 from .primitives import Primitive, identifiers
 
 __all__ = ["Reader", "Step"]
@@ -33,7 +34,7 @@ class Step:
     call: str
     stage: str | None
     args: tuple[Any, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     makes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -57,9 +58,9 @@ def _scope(options: Mapping[str, Any]) -> str:
 
 
 def _source(value: Any) -> str:
-    if isinstance(value, list):
+    if is_list(value):
         return f"[{', '.join(map(_source, value))}]"
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         return repr(value) if not isinstance(value, str) else json.dumps(value)
     if "stage" in value:
         return f"s[{value['stage']}]"

@@ -13,7 +13,7 @@ from .stage_handles import StageHandles
 
 if TYPE_CHECKING:
     from ..intrinsic import TensorIntrin
-    from ..tensor import ComputeOp, Tensor
+    from ..tensor import ComputeOp, Operation, Tensor
 
 __all__ = ["TilePrimitives"]
 
@@ -131,9 +131,9 @@ class TilePrimitives(StageHandles):
                 source, f"pad_einsum: expected a sum of products, got '{self.name}', which reduces nothing"
             )
         if len(numbers) != len(axes):
-            names = ", ".join(axis_names(old))
+            named = ", ".join(axis_names(old))
             raise schedule_error(
-                source, f"pad_einsum: expected {len(axes)} numbers, one an axis ({names}), got {len(numbers)}"
+                source, f"pad_einsum: expected {len(axes)} numbers, one an axis ({named}), got {len(numbers)}"
             )
         longer: dict[IterVar, int] = {}
         for axis, number in zip(axes, numbers):
@@ -144,12 +144,12 @@ class TilePrimitives(StageHandles):
                 )
             longer[axis] = -(-extent // number) * number if number > 0 else extent
         reads, read_axes = schedule.graph.reads[self.key], _read_axes(old, source)
-        names = []
+        names: list[str] = []
         for name in [*(schedule.names[op] for op in reads), self.name]:
             names.append(unique_name(f"{name}.pad", [*schedule.names.values(), *names]))
         self.forget_unused_axes()
         values = schedule.apply(handles.pad_einsum, source, self.handle, numbers, names, self.name)
-        made = []
+        made: list[Operation] = []
         for op, name, value, places in zip(reads, names, values, read_axes):
             extents = tuple(longer[axis] for axis in places)
             copy = CacheOp(name, extents, op.element_types, source)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import TilewrightError
 from ...errors import TilewrightValueError as ValueError
+from ...guards import is_list, is_mapping
 from ...ir.launch_options import launch_options
 from ...ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
 from ..expr import Var
@@ -66,13 +67,13 @@ class Trace:
         named = {name: f"{name}[0]" for name in self.several}
 
         def written(step: Step, arg: Any) -> Any:
-            if isinstance(arg, list) and step.call == "cache_read":  # its readers, each a tensor of a stage
+            if is_list(arg) and step.call == "cache_read":  # its readers, each a tensor of a stage
                 return [{"tensor": named.get(one["tensor"], one["tensor"])} for one in arg]
-            if isinstance(arg, dict) and "stage" in arg:
+            if is_mapping(arg) and "stage" in arg:
                 return {"stage": named.get(arg["stage"], arg["stage"])}
             return arg
 
-        steps = []
+        steps: list[Step] = []
         for step in self.steps:
             args = tuple(written(step, arg) for arg in step.args)
             stage = step.stage if step.stage is None else named.get(step.stage, step.stage)
@@ -154,9 +155,9 @@ class Trace:
             return schedule[tensor[0] if isinstance(tensor, (list, tuple)) else tensor]
 
         def value(arg: Any) -> Any:
-            if isinstance(arg, list) and step.call == "cache_read":  # its readers, each a tensor of a stage
+            if is_list(arg) and step.call == "cache_read":  # its readers, each a tensor of a stage
                 return [stage(one["tensor"]) for one in arg]
-            if not isinstance(arg, dict):
+            if not is_mapping(arg):
                 return arg
             if "stage" in arg:
                 return stage(arg["stage"])

@@ -35,7 +35,7 @@ def _convolution_backward(
     dx = dw = db = None
     if mask[0]:
         # As many rows as x has: those that no window reaches get zeros.
-        after = []
+        after: list[int] = []
         for d in range(rank):
             made = (grad.shape[2 + d] - 1) * strides[d] + (w.shape[2 + d] - 1) * dilations[d] + 1 - before[d]
             after.append(call.number(made - x.shape[2 + d], "the gradient's extents"))
@@ -58,12 +58,12 @@ def _filters(
     """The gradient of the filters: x with the batch as its channels, convolved with the gradient's; a group a time."""
     rank = w.rank - 2
     inputs, outputs = w.shape[1], w.shape[0] // groups
-    after = []
+    after: list[int] = []
     for d in range(rank):
         reach = (grad.shape[2 + d] - 1) * strides[d] + 1
         have = x.shape[2 + d] + before[d]
         after.append(call.number((w.shape[2 + d] - 1) * dilations[d] + reach - have, "the gradient's extents"))
-    parts = []
+    parts: list[Value] = []
     for group in range(groups):
         images = _channels(call, x, group * inputs, inputs)
         grads = _channels(call, grad, group * outputs, outputs)
@@ -116,7 +116,7 @@ def _spread(call: Call, grad: Value, matrices: Sequence[np.ndarray]) -> Value:
 
 @converter("_adaptive_avg_pool2d_backward.default")
 def _adaptive_backward(call: Call, grad: Value, x: Value) -> Value:
-    matrices = []
+    matrices: list[Any] = []
     for size, extent in zip(grad.shape[-2:], x.shape[-2:]):
         size, extent = call.number(size, "the gradient's extents"), call.number(extent, "the image's extents")
         weights = np.zeros((size, extent))
@@ -135,7 +135,7 @@ def _avg_pool_backward(
     del ceil_mode
     sizes, lows = list(kernel) * (3 - len(kernel)), list(padding) * (3 - len(padding))
     strides = (list(stride) or sizes) * (1 if len(stride) != 1 else 2)
-    matrices = []
+    matrices: list[Any] = []
     for d in range(2):
         count = call.number(grad.shape[grad.rank - 2 + d], "the gradient's extents")
         extent = call.number(x.shape[x.rank - 2 + d], "the image's extents")

@@ -85,7 +85,7 @@ def _part(argument: Any, part: int) -> Any:
     """The real (0) or the imaginary part (1) of an operand; what is not complex is as it is."""
     if isinstance(argument, Pair):
         return argument.imaginary if part else argument.real
-    return [_part(one, part) for one in argument] if isinstance(argument, list) else argument
+    return [_part(one, part) for one in argument] if isinstance(argument, list) else argument  # pyright: ignore[reportUnknownVariableType]
 
 
 def _complex(*operators: str) -> Callable[[Converter], Converter]:

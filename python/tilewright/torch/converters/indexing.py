@@ -197,7 +197,7 @@ def _embedding_bag(
     if mode == 1:
         divisor = call.cast(call.op("max", sizes, call.constant(1, sizes)), acc)
         total = call.op("div", total, call.reshape(divisor, [bags, 1]))
-    others = []
+    others: list[Value] = []
     for number, known in ((1, bag), (2, sizes), (3, None)):  # the last is of mode 'max' alone
         kind = call.type(number)
         if known is None or list(map(str, kind.shape)) != list(map(str, known.shape)):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
+from ...guards import is_listed
 from ..call import Call, converter
 
 
@@ -74,11 +75,11 @@ def _select(call: Call, x: Value, dim: int, index: Any) -> Value:
 @converter("split_with_sizes.default", "split.Tensor", "split_with_sizes_copy.default")
 def _split(call: Call, x: Value, sizes: Any, dim: int) -> Any:
     axis = call.axis(dim, x.rank)
-    if not isinstance(sizes, (list, tuple)):
+    if not is_listed(sizes):
         extent = call.number(x.shape[axis], "the axis that is split")
         sizes = [min(sizes, extent - begin) for begin in range(0, max(extent, 1), sizes)]
     start: Any = 0
-    parts = []
+    parts: list[Value] = []
     for size in sizes:
         parts.append(sliced(call, x, axis, start, size))
         start = start + size
@@ -211,10 +212,10 @@ def _as_strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any]
         raise call.error(f"expected numbers, got {tuple(map(str, numbers))}")
     places = np.full(tuple(size), offset or 0, np.int64)
     for d, (extent, step) in enumerate(zip(size, stride)):
-        places += (np.arange(extent) * step).reshape([-1 if e == d else 1 for e in range(len(size))])
+        places += (np.arange(extent) * step).reshape([-1 if e == d else 1 for e in range(len(size))])  # pyright: ignore[reportUnknownVariableType]
     if places.size and places.max() >= math.prod(x.shape):
         raise call.error("expected elements of its operand, got a view of memory beyond it")
     flat = call.reshape(x, [math.prod(x.shape)])
     if places.size == 1:
-        return call.reshape(sliced(call, flat, 0, int(places.reshape(())), 1), size)
-    return call.op("gather", flat, call.array(places), axis=0)
+        return call.reshape(sliced(call, flat, 0, int(places.reshape(())), 1), size)  # pyright: ignore[reportUnknownArgumentType]
+    return call.op("gather", flat, call.array(places), axis=0)  # pyright: ignore[reportUnknownArgumentType]

@@ -1,0 +1,5 @@
+"""NVIDIA's bindings of nvJitLink have no types of their own."""
+
+from typing import Any
+
+def __getattr__(name: str) -> Any: ...
