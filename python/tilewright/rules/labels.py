@@ -46,7 +46,7 @@ class Labels:
         self._column_labels: tuple[int, ...] = ()
         places = tuple(range(len(root.spatial)))
         self.labels[root.op] = places
-        self.is_possible = root.kind in (Kind.MAP, Kind.REDUCTION) and not root.is_empty
+        self.is_possible: bool = root.kind in (Kind.MAP, Kind.REDUCTION) and not root.is_empty
         if root.kind == Kind.REDUCTION and self.is_possible:
             self.is_possible = self._take_columns(root, places)
 
