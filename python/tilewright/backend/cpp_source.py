@@ -15,8 +15,12 @@ from ..ir.running import run_manager
 
 __all__ = ["KERNEL_PASSES", "cuda_source", "host_source"]
 
-# As on the way to PTX: indices have these widths, roles are conditions, loops over a thread's registers are unrolled.
-KERNEL_PASSES = "gpu.module(choose-index-widths,gpu.func(check-tile-kernels,expand-tile-roles,annotate-unrolled-loops))"
+# Accesses of an argument as one row, which has no form in C++, become those of the argument. The rest is as on the way
+# to PTX: indices have these widths, roles are conditions, loops over a thread's registers are unrolled.
+KERNEL_PASSES = (
+    "gpu.module(gpu.func(fold-memref-alias-ops,affine-expand-index-ops-as-affine,canonicalize),choose-index-widths,"
+    "gpu.func(check-tile-kernels,expand-tile-roles,annotate-unrolled-loops))"
+)
 
 
 def _run(module: ir.Module, pipeline: str, doing: str) -> None:

@@ -44,6 +44,7 @@ def test_results_of_rows_of_any_length_are_stored_in_vectors() -> None:
     (out,) = case.outputs
     func = tw.build(tw.auto_schedule(out, "cuda -device=H200"), [*case.inputs, out], "cuda -device=H200", "conv")
     assert "st.global.v4.b32" in func.ptx
+    assert "store<4, 4>(&Y" in func.source(), "in CUDA C++ they are stores of the tensor as it is"
 
 
 def test_a_chain() -> None:
