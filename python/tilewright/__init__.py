@@ -8,9 +8,12 @@ from . import cache, target, te
 from .cache import Cache
 from .compiler import Dispatch, Function, LaunchConfig, build, dispatch, lower
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, SimulationError, TilewrightError
+from .native.dynamo import leave_calls_to_python
 from .target import Target
 from .te.schedule import create_schedule
 from .tvm_compat.missing_names import attribute_of
+
+leave_calls_to_python()
 
 if TYPE_CHECKING:
     from . import nd, ops, runtime, testing, tir, transform, tuning, viewer

@@ -36,8 +36,8 @@ def build(target):
 TARGETS = ["cpu", "sim", "cuda -arch=sm_90a"]
 
 
-def run(lines: list[str]) -> None:
-    program = BUILD + "\n".join([*lines, "print('done')"])
+def run(lines: list[str], first: tuple[str, ...] = ()) -> None:
+    program = "\n".join([*first, BUILD, *lines, "print('done')"])
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
 
@@ -71,3 +71,22 @@ def test_no_symbol_of_llvm_is_global() -> None:
         "import ctypes; assert not hasattr(ctypes.CDLL(None), 'LLVMContextCreate'), 'libLLVM is in the global scope'"
     )
     run([f"build({target!r})" for target in TARGETS] + [lookup])
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_torch_compile_leaves_our_calls_as_they_are(order: str) -> None:
+    """A function that calls an operation and a built function, traced by TorchDynamo."""
+    if not installed(["torch"]):
+        pytest.skip("torch is not installed")
+    lines = [
+        "from tilewright import ops",
+        "import torch",
+        "A = te.placeholder((3, 4), name='A')",
+        "B = te.compute((3, 4), lambda i, j: A[i, j] * 3, name='B')",
+        "triple = tw.build(te.create_schedule(B.op), [A, B], 'cpu')",
+        "def function(x): return triple(ops.softmax(x * 2) + 1) - 1",
+        "x = torch.randn(3, 4)",
+        "made = torch.compile(function, backend='eager')(x)",
+        "torch.testing.assert_close(made, 3 * (torch.softmax(2 * x, -1) + 1) - 1)",
+    ]
+    run(lines, ("import torch._dynamo",) if order == "after" else ())
