@@ -30,7 +30,9 @@ def network() -> nn.Module:
 
 @gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_inference(dtype: torch.dtype) -> None:
+def test_inference(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    # PyTorch's own operator for a whole layer cannot be traced on a GPU.
+    monkeypatch.setattr(torch.backends.mha, "get_fastpath_enabled", lambda: False)
     layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, norm_first=True)
     model = layer.eval().cuda().to(dtype)
     compiled = torch.compile(model, backend="tilewright", fullgraph=True)
