@@ -180,14 +180,11 @@ SmallVector<Value> Converter::createInits(ArrayRef<Value> outputs) {
   for (auto [init, type] : llvm::zip(inits, compute.getResultTypes())) {
     if (init)
       continue;
-    auto tensorType = cast<RankedTensorType>(type);
-    init = tensor::EmptyOp::create(rewriter, loc, sizes, tensorType.getElementType());
     // The steps of a scan read its states by these values. CSE would make one of two empty tensors, also of two scans.
-    if (compute.getScan()) {
-      auto empty = init.getDefiningOp<tensor::EmptyOp>();
-      init = bufferization::AllocTensorOp::create(rewriter, loc, tensorType, empty.getDynamicSizes());
-      rewriter.eraseOp(empty);
-    }
+    if (compute.getScan())
+      init = bufferization::AllocTensorOp::create(rewriter, loc, cast<RankedTensorType>(type), decomposeMixedValues(sizes).second);
+    else
+      init = tensor::EmptyOp::create(rewriter, loc, sizes, getElementTypeOrSelf(type));
   }
   if (!compute.getReducer())
     return inits;

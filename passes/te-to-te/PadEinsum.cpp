@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/te-to-te/Dataflow.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -29,14 +30,27 @@ private:
   te::ComputeOp createSum(StringRef name);
   te::ComputeOp createCopy(te::ComputeOp sum);
   bool grows(unsigned axis) const { return longer[axis] != extents[axis]; }
+  static std::string getText(OpFoldResult extent) {
+    auto number = getConstantIntValue(extent);
+    return number ? std::to_string(*number) : "a multiple";
+  }
+  /// A type of the elements with these extents.
+  static RankedTensorType getType(ArrayRef<OpFoldResult> shape, Type element);
 
   schedule::PadEinsumOp op;
   te::ComputeOp stage;
   OpBuilder builder;
-  SmallVector<int64_t> extents, longer; // of each axis
-  SmallVector<te::ReadOp> reads;        // one a tensor
+  SmallVector<OpFoldResult> extents, longer; // of each axis
+  SmallVector<te::ReadOp> reads;             // one a tensor
   DenseMap<Value, te::ComputeOp> padded;
 };
+
+RankedTensorType EinsumPadding::getType(ArrayRef<OpFoldResult> shape, Type element) {
+  return RankedTensorType::get(
+      llvm::map_to_vector(
+          shape, [](OpFoldResult extent) { return getConstantIntValue(extent).value_or(ShapedType::kDynamic); }),
+      element);
+}
 
 std::optional<SmallVector<unsigned>> EinsumPadding::getAxes(te::ReadOp read) {
   SmallVector<unsigned> axes;
@@ -69,7 +83,8 @@ LogicalResult EinsumPadding::checkProduct(Value value) {
     for (unsigned axis = stage.getNumSpatial(); axis < stage.getNumAxes(); ++axis)
       if (grows(axis) && !llvm::is_contained(*axes, axis))
         return error() << "expected all that is multiplied to have the reduction axis '" << stage.getAxisName(axis)
-                       << "', which grows from " << extents[axis] << " to " << longer[axis] << ", got a factor without";
+                       << "', which grows from " << getText(extents[axis]) << " to " << getText(longer[axis])
+                       << ", got a factor without";
     reads.push_back(read);
     return success();
   }
@@ -90,12 +105,15 @@ LogicalResult EinsumPadding::check() {
   ArrayRef<int64_t> padding = op.getPadding();
   if (padding.size() != stage.getNumAxes())
     return error() << "expected a number for each axis, " << stage.getNumAxes() << ", got " << padding.size();
-  for (auto [i, extent] : llvm::enumerate(stage.getMixedExtents())) {
-    auto number = getConstantIntValue(extent);
-    if (!number)
-      return error() << "expected constant extents, got a symbolic one of axis '" << stage.getAxisName(i) << "'";
-    extents.push_back(*number);
-    longer.push_back(llvm::divideCeil(*number, padding[i]) * padding[i]);
+  AffineExpr extent = builder.getAffineSymbolExpr(0);
+  for (auto [had, number] : llvm::zip(stage.getMixedExtents(), padding)) {
+    extents.push_back(had);
+    // The same value of an extent that is a multiple, or is to be one of 1.
+    auto known = getConstantIntValue(had);
+    bool isMultiple = number == 1 || (known && *known % number == 0);
+    longer.push_back(isMultiple ? had
+                                : affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
+                                                                        extent.ceilDiv(number) * number, {had}));
   }
   if (failed(checkProduct(cast<te::YieldOp>(stage.getBody().front().getTerminator()).getValues()[0])))
     return failure();
@@ -109,14 +127,12 @@ te::ComputeOp EinsumPadding::createPadded(te::ReadOp read, StringRef name) {
   Location loc = op.getLoc();
   SmallVector<unsigned> places = *getAxes(read);
   AxisList axes;
-  SmallVector<int64_t> shape;
   for (unsigned axis : places) {
     axes.spatial.push_back(builder.getStringAttr(stage.getAxisName(axis)));
-    axes.extents.push_back(builder.getIndexAttr(longer[axis]));
-    shape.push_back(longer[axis]);
+    axes.extents.push_back(longer[axis]);
   }
   Type element = read.getElement().getType();
-  te::ComputeOp made = createCompute(builder, loc, name, stage, RankedTensorType::get(shape, element), axes);
+  te::ComputeOp made = createCompute(builder, loc, name, stage, getType(axes.extents, element), axes);
   OpBuilder::InsertionGuard guard(builder);
   Block &block = made.getBody().front();
   builder.setInsertionPointToEnd(&block);
@@ -124,7 +140,7 @@ te::ComputeOp EinsumPadding::createPadded(te::ReadOp read, StringRef name) {
   for (auto [argument, axis] : llvm::zip(block.getArguments(), places)) {
     if (!grows(axis))
       continue;
-    Value end = arith::ConstantIndexOp::create(builder, loc, extents[axis]);
+    Value end = getValueOrCreateConstantIndexOp(builder, loc, extents[axis]);
     Value here = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, argument, end);
     inside = inside ? arith::AndIOp::create(builder, loc, inside, here).getResult() : here;
   }
@@ -149,10 +165,9 @@ te::ComputeOp EinsumPadding::createSum(StringRef name) {
   AxisList axes;
   llvm::append_range(axes.spatial, stage.getAxes());
   llvm::append_range(axes.reduce, stage.getReduceAxes());
-  for (int64_t extent : longer)
-    axes.extents.push_back(builder.getIndexAttr(extent));
-  auto type = RankedTensorType::get(ArrayRef(longer).take_front(stage.getNumSpatial()),
-                                    cast<RankedTensorType>(stage.getResult(0).getType()).getElementType());
+  llvm::append_range(axes.extents, longer);
+  auto type =
+      getType(ArrayRef(longer).take_front(stage.getNumSpatial()), getElementTypeOrSelf(stage.getResult(0).getType()));
   te::ComputeOp sum = createCompute(builder, stage.getLoc(), name, stage, type, axes);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(&sum.getBody().front());
@@ -168,8 +183,7 @@ te::ComputeOp EinsumPadding::createSum(StringRef name) {
 te::ComputeOp EinsumPadding::createCopy(te::ComputeOp sum) {
   AxisList axes;
   llvm::append_range(axes.spatial, stage.getAxes());
-  for (int64_t extent : ArrayRef(extents).take_front(stage.getNumSpatial()))
-    axes.extents.push_back(builder.getIndexAttr(extent));
+  llvm::append_range(axes.extents, ArrayRef(extents).take_front(stage.getNumSpatial()));
   te::ComputeOp copy = createCompute(builder, stage.getLoc(), stage.getName(), stage, stage.getResultTypes(), axes);
   OpBuilder::InsertionGuard guard(builder);
   Block &block = copy.getBody().front();

@@ -13,37 +13,54 @@ from ..schedules.matmuls.mma import COPY, tile_by_mma
 from ..schedules.matmuls.problem import Problem
 from ..te import Tensor
 from ..te.schedule import Schedule
+from ..te.tensor import Extent
 from .context import Context, choice
 from .contraction import Contraction, contraction_of
 from .elementwise import inline
-from .facts import extent_of
+from .facts import extent_of, is_static
 from .groups import Group
 from .plan import Decision
 from .simt import anchored
 
-__all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "transposed"]
+__all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "rows_of", "transposed"]
+
+_TYPICAL = 1024
 
 Tile = tuple[tuple[int, int], tuple[int, int], int, int]
 """Rows and columns, the warps that share them, the stages of the pipeline, and the K tile."""
 
 
 def matrices_of(group: Group) -> Contraction | None:
-    """The group's contraction if it is a matmul like that of `matmul_mma`, else None."""
+    """The group's contraction if it is a matmul like that of `matmul_mma`, else None. Its rows may be a symbol."""
     anchor = group.anchor
     found = contraction_of(anchor) if anchor is not None else None
-    if found is None or anchor is None or not anchor.is_static or not found.is_of_matrices:
+    if found is None or anchor is None or not found.is_of_matrices or not is_static(anchor.reduced):
         return None
+    if not anchor.is_static and (len(anchor.spatial) != 2 or transposed(found)[0]):
+        return None  # of a matrix with so many columns no row is known to be aligned
     in_order = [place for some in group.anchor_axes for place in some]
     return found if in_order == sorted(in_order) else None
 
 
 def problem_of(found: Contraction) -> Problem:
-    """The matmul of the innermost rows and columns; what other axes count are as many of them."""
+    """The matmul of the innermost rows and columns; what other axes count are as many of them. Tiles for any number of
+    rows are those for `_TYPICAL` rows, or for the most that there can be."""
     row, column = found.stage.spatial[-2:]
     M, N, K = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in (row, column, found.k[0]))
-    a_is_transposed, b_is_transposed = transposed(found)
-    layout = "NT"[a_is_transposed] + "NT"[b_is_transposed]
-    return Problem(M, N, K, found.operand_dtypes[0], layout, found.stage.size // (M * N))
+    if not found.stage.is_static:
+        M = min(M, _TYPICAL)
+        return Problem(M, N, K, found.operand_dtypes[0], _layout(found), 1)
+    return Problem(M, N, K, found.operand_dtypes[0], _layout(found), found.stage.size // (M * N))
+
+
+def rows_of(found: Contraction) -> Extent:
+    """The rows, or the symbol for them."""
+    dom = found.stage.spatial[-2].dom
+    return 1 if dom is None else dom.extent
+
+
+def _layout(found: Contraction) -> str:
+    return "".join("NT"[is_transposed] for is_transposed in transposed(found))
 
 
 def transposed(found: Contraction) -> tuple[bool, bool]:
@@ -101,7 +118,7 @@ class TensorCores:
         return Decision(
             self.name,
             group.names,
-            f"{problem.M} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}"
+            f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}"
             + (f", {problem.batch} of them" if problem.batch > 1 else ""),
             (
                 choice("tile", fitting[0], fitting),

@@ -11,7 +11,7 @@ from .facts import extent_of
 from .groups import Group
 from .plan import Decision
 from .simt import anchored
-from .tensor_cores import in_whole_tiles, matrices_of, problem_of, transposed
+from .tensor_cores import in_whole_tiles, matrices_of, problem_of, rows_of, transposed
 
 __all__ = ["VectorTiles"]
 
@@ -37,13 +37,14 @@ class VectorTiles:
         if problem.batch > _GRID or -(-problem.M // 16) > _GRID:
             return None
         seconds = tiles_for(problem.M, problem.N, problem.K, problem.batch, gpu)
-        fitting = [tiles for tiles in seconds if tiles[3] * problem.batch <= _GRID][:_SETTINGS]
+        parts = _GRID // problem.batch if found.stage.is_static else 1
+        fitting = [tiles for tiles in seconds if tiles[3] <= parts][:_SETTINGS]
         if not fitting:
             return None
         return Decision(
             self.name,
             group.names,
-            f"{problem.M} rows, {problem.N} columns, K {problem.K}, in float32"
+            f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, in float32"
             + (f", {problem.batch} of them" if problem.batch > 1 else ""),
             (choice("tiles", fitting[0], fitting),),
             seconds[fitting[0]],

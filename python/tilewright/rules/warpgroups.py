@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..instructions import WGMMA, wgmma
 from ..schedules.matmuls.candidates import candidates
 from ..schedules.matmuls.cost_model import estimate
@@ -11,7 +13,7 @@ from .context import Context, choice
 from .elementwise import inline
 from .groups import Group
 from .plan import Decision
-from .tensor_cores import in_whole_tiles, matrices_of, problem_of, transposed
+from .tensor_cores import in_whole_tiles, matrices_of, problem_of, rows_of, transposed
 
 __all__ = ["Warpgroups"]
 
@@ -40,7 +42,7 @@ class Warpgroups:
             return None
         seconds: dict[tuple[tuple[str, object], ...], float] = {}
         for one in candidates(problem, gpu):
-            if one.schedule == "matmul_wgmma" and one.options.keys() <= _TAKEN:
+            if one.schedule == "matmul_wgmma" and _is_taken(one.options, found.stage.is_static):
                 seconds[tuple(sorted(one.options.items()))] = estimate(problem, one, gpu)
         fitting = sorted(seconds, key=lambda one: seconds[one])
         if not fitting:
@@ -48,7 +50,7 @@ class Warpgroups:
         return Decision(
             self.name,
             group.names,
-            f"{problem.M} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}, rows of whole 16 bytes"
+            f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}, rows of whole 16 bytes"
             + (f", {problem.batch} of them" if problem.batch > 1 else ""),
             (choice("configuration", fitting[0], fitting),),
             seconds[fitting[0]],
@@ -71,9 +73,16 @@ class Warpgroups:
             factors,
             wgmma(problem.dtype, total.dtype, n=n, k=step, transpose_a=of_transposed[0], transpose_b=of_transposed[1]),
             sources=(found.a.tensor, found.b.tensor),
-            extents=(problem.M, problem.N, problem.batch),
+            extents=(rows_of(found), problem.N, problem.batch),
             transposed=of_transposed,
             tile=(m, n),
-            has_whole_tile=m <= problem.M and n <= problem.N,
+            has_whole_tile=(m <= problem.M or not found.stage.is_static) and n <= problem.N,
             **options,
         )
+
+
+def _is_taken(options: Mapping[str, object], is_static: bool) -> bool:
+    """Whether the rule takes a choice; where the rows are counted at the call, one that no number of tiles is for."""
+    if is_static:
+        return options.keys() <= _TAKEN
+    return options.keys() <= {"tile", "cluster"} and options.get("cluster") in (None, (1, 1))

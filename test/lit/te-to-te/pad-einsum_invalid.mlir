@@ -61,23 +61,6 @@ schedule.of @f {
 
 // -----
 
-func.func @f(%A: tensor<?x5xf32> {te.name = "A", te.symbols = ["n", ""]}, %out: tensor<?xf32> {te.name = "C", te.symbols = ["n"], te.output}) -> tensor<?xf32> {
-  %c0 = arith.constant 0 : index
-  %n = tensor.dim %A, %c0 : tensor<?x5xf32>
-  %C = te.compute "C" (%i: %n) sum (%k: 5) {
-    %a = te.read %A[%i, %k] : tensor<?x5xf32>
-    te.yield %a : f32
-  } : tensor<?xf32>
-  return %C : tensor<?xf32>
-}
-schedule.of @f {
-  %C = schedule.stage "C"
-  // expected-error @below {{'schedule.pad_einsum' op stage 'C': expected constant extents, got a symbolic one of axis 'i'}}
-  %0, %1 = schedule.pad_einsum %C by [4, 4] as ["A.pad", "C.pad"] : !schedule.stage, !schedule.stage
-}
-
-// -----
-
 func.func @f(%A: tensor<6x6xf32> {te.name = "A"}, %out: tensor<6xf32> {te.name = "C", te.output}) -> tensor<6xf32> {
   %C = te.compute "C" (%i: 6) sum (%k: 5) {
     // expected-note @below {{read here}}

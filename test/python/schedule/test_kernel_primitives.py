@@ -369,11 +369,29 @@ def test_what_is_no_einsum() -> None:
         s = te.create_schedule(F.op)
         s[F].pad_einsum([16, 8])
         assert lowered(s, A, F) == f"pad_einsum: stage 'F': {reason}"
-    n = te.var("n")
-    X = te.placeholder((n, 4), name="X")
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_pad_einsum_of_symbolic_extents(target: str) -> None:
+    m, n = te.var("m", max=64), te.var("n")
+    A, B = te.placeholder((m, n), "int32", name="A"), te.placeholder((n, 6), "int32", name="B")
     k = te.reduce_axis((0, n), name="k")
-    G = te.compute((4,), lambda i: te.sum(X[k, i], axis=k), name="G")
-    s = te.create_schedule(G.op)
-    assert refused(lambda: s[G].pad_einsum([4, 4])) == (
-        "pad_einsum: expected constant extents, got a symbolic one of 'k'"
-    )
+    C = te.compute((m, 6), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    *copies, total = s[C].pad_einsum([8, 1, 4])
+    for copy in copies:
+        s[copy].compute_inline()
+    (outer, inner), (ko, ki) = s[total].split(total.op.axis[0], 8), s[total].split(total.op.reduce_axis[0], 4)
+    s[total].reorder(outer, ko, ki, inner)
+    if target == "sim":
+        s[total].bind(outer, te.thread_axis("blockIdx.x"))
+        s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+    f = tw.build(s, [A, B, C], target)
+    for rows, length in ((8, 4), (13, 7), (1, 1), (64, 33)):
+        a, b = (
+            np.random.default_rng(rows).integers(-9, 9, shape).astype("int32")
+            for shape in ((rows, length), (length, 6))
+        )
+        out = np.full((rows, 6), -1, "int32")
+        f(a, b, out)
+        np.testing.assert_array_equal(out, a @ b)

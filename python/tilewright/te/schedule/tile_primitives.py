@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...errors import TilewrightTypeError as TypeError
 from ...messages.location import Source, user_source
 from ..expr import Expr, IterVar, Read
+from ..functions import ceildiv
 from .checks import integer, schedule_error
 from .stage_handles import StageHandles
 
@@ -79,8 +80,10 @@ class TilePrimitives(StageHandles):
         tensors of the new stages: those of the inputs in their order, then that of the sum. Inline the copies that you
         do not need.
 
-        Requires: a sum of products of elements that are read at axes, each at all reduction axes that grow; constant
-        extents. The axes of the stage are not used before.
+        A symbolic extent grows to the next multiple. The number 1 leaves an extent as it is.
+
+        Requires: a sum of products of elements that are read at axes, each at all reduction axes that grow. The axes
+        of the stage are not used before.
 
         >>> from tilewright import te
         >>> A, B = te.placeholder((6, 5), name="A"), te.placeholder((5,), name="B")
@@ -135,14 +138,13 @@ class TilePrimitives(StageHandles):
             raise schedule_error(
                 source, f"pad_einsum: expected {len(axes)} numbers, one an axis ({named}), got {len(numbers)}"
             )
-        longer: dict[IterVar, int] = {}
+        longer: dict[IterVar, int | Expr] = {}
         for axis, number in zip(axes, numbers):
-            extent = None if axis.dom is None else axis.dom[1]
-            if not isinstance(extent, int):
-                raise schedule_error(
-                    source, f"pad_einsum: expected constant extents, got a symbolic one of '{axis.name}'"
-                )
-            longer[axis] = -(-extent // number) * number if number > 0 else extent
+            extent = axis.dom[1] if axis.dom is not None else 1
+            if isinstance(extent, int):
+                longer[axis] = -(-extent // number) * number if number else extent
+            else:
+                longer[axis] = extent if number == 1 else ceildiv(extent, number) * number
         reads, read_axes = schedule.graph.reads[self.key], _read_axes(old, source)
         names: list[str] = []
         for name in [*(schedule.names[op] for op in reads), self.name]:
