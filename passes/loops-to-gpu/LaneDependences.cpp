@@ -31,16 +31,6 @@ Value getRoot(Value buffer) {
              : Value();
 }
 
-/// Whether a value of the loop is computed from its variable and what stands around the loop, by its operands alone.
-bool isComputed(Value value, scf::ForOp loop) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return value == loop.getInductionVar() || !loop->isAncestor(value.getParentBlock()->getParentOp());
-  return !loop->isAncestor(op) ||
-         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-          llvm::all_of(op->getOperands(), [&](Value operand) { return isComputed(operand, loop); }));
-}
-
 bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, int64_t laneOfB,
                      index::IndexSpace &space) {
   if (a.buffer != b.buffer) {
@@ -59,7 +49,26 @@ bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, 
   auto distance = x && y ? dyn_cast<AffineConstantExpr>(space.simplify(x - y)) : AffineConstantExpr();
   return !distance || distance.getValue() == 0;
 }
+/// Whether a value is the same in all iterations: it stands before the loop, or is computed from such values alone.
+bool isUniform(Value value, scf::ForOp loop) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return !loop->isAncestor(value.getParentBlock()->getParentOp());
+  return !loop->isAncestor(op) ||
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          llvm::all_of(op->getOperands(), [&](Value operand) { return isUniform(operand, loop); }));
+}
 } // namespace
+
+bool isComputed(Value value, scf::ForOp loop) {
+  if (value == loop.getInductionVar() || isUniform(value, loop))
+    return true;
+  // index::IndexSpace sees through operations on indices alone.
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return operand.getType().isIndex() && isComputed(operand, loop); });
+}
 
 bool areLanesIndependent(scf::ForOp loop, int64_t lanes) {
   index::IndexSpace space(loop.getContext());

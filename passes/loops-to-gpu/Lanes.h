@@ -15,6 +15,10 @@ bool isSameInAllLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lane
 /// iteration loads or stores an element that an earlier iteration stores or loads behind that.
 bool areLanesIndependent(mlir::scf::ForOp loop, int64_t lanes);
 
+/// Whether an index is computed from the loop's variable and what is the same in all iterations, so that its expression
+/// with a lane's number in place of the variable is that lane's index. One that is loaded in the loop is not.
+bool isComputed(mlir::Value index, mlir::scf::ForOp loop);
+
 /// Whether an access moves by one element along the last dimension with each step of a loop's variable.
 bool isAlongRow(mlir::ValueRange indices, mlir::Value variable);
 

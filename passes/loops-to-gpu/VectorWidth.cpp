@@ -26,7 +26,8 @@ static int64_t limit(int64_t width, int64_t divisor) { return divisor ? std::min
 /// the indices: of a GPU's global memory in row-major order.
 static int64_t getWidthAcrossRows(Value memref, ValueRange indices, scf::ForOp loop, int64_t lanes, int64_t width) {
   auto type = cast<MemRefType>(memref.getType());
-  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !isa<BlockArgument>(memref))
+  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !isa<BlockArgument>(memref) ||
+      llvm::any_of(indices, [&](Value index) { return !isComputed(index, loop); }))
     return 1;
   index::IndexSpace space(loop.getContext());
   auto getPlace = [&](int64_t lane) {

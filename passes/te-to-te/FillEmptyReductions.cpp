@@ -11,7 +11,22 @@ namespace {
 
 struct FillEmptyReductions : impl::FillEmptyReductionsBase<FillEmptyReductions> {
   void runOnOperation() override {
-    getOperation()->walk([](te::ComputeOp compute) { fill(compute); });
+    getOperation()->walk([](te::ComputeOp compute) {
+      fill(compute);
+      if (!llvm::is_contained(compute.getStaticExtents(), 0))
+        compute.walk([](te::ReadOp read) { replaceEmpty(read); });
+    });
+  }
+
+  /// A read of a tensor without elements never happens: the axes that would get there are symbolic, and 0.
+  static void replaceEmpty(te::ReadOp read) {
+    if (!llvm::is_contained(cast<ShapedType>(read.getTensor().getType()).getShape(), 0))
+      return;
+    OpBuilder builder(read);
+    Type element = read.getElement().getType();
+    read.getElement().replaceAllUsesWith(
+        arith::ConstantOp::create(builder, read.getLoc(), builder.getZeroAttr(element)).getResult());
+    read.erase();
   }
 
   static void fill(te::ComputeOp compute) {

@@ -48,7 +48,8 @@ def FillEmptyReductions : Pass<"fill-empty-reductions", "mlir::ModuleOp"> {
   let summary = "Reductions over axes of extent 0 become reductions of the identity";
   let description = [{
     Such an axis gets one iteration, whose element is the identity, and reads nothing. Whatever a schedule makes of the axis
-    (a split, a bind, a reduction across threads) then works as on any other.
+    (a split, a bind, a reduction across threads) then works as on any other. A read of a tensor without elements, by an
+    axis whose symbolic extent can only be 0, becomes 0: it never happens.
 
     ```mlir
     %B = te.compute "B" (%i: 8) max (%k: 0) {

@@ -446,3 +446,36 @@ def test_a_cache_in_tiles_of_fused_loops(shape: tuple[int, int, int], factor: in
     a = np.arange(np.prod(shape), dtype="int32").reshape(shape)
     (b,) = testing.run(tw.build(s, [A, B], target=target), [a], [(shape, "int32")])
     np.testing.assert_array_equal(b, a + 1)
+
+
+@pytest.mark.parametrize("cast", ["", "int32"])
+def test_lanes_that_are_gathered_lie_apart(cast: str) -> None:
+    """Seed 644807: each lane reads its own index, so that lanes that count along the row are of different rows."""
+    A, ids = te.placeholder((4, 3, 8), "int32", name="A"), te.placeholder((8, 8), "uint16", name="ids")
+
+    def element(i: te.Expr, j: te.Expr) -> te.Expr:
+        row = ids[i, j].astype(cast) if cast else ids[i, j]
+        return A[i % 4, row % 3, j]
+
+    B = te.compute((8, 8), element, name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[B].vectorize(B.op.axis[1])
+    a, at = np.arange(96, dtype="int32").reshape(4, 3, 8), np.arange(64).reshape(8, 8).astype("uint16") * 1031
+    (b,) = testing.run(tw.build(s, [A, ids, B], target="sim"), [a, at], [((8, 8), "int32")])
+    i, j = np.indices((8, 8))
+    np.testing.assert_array_equal(b, a[i % 4, at % 3, j])
+
+
+def test_reads_of_a_tensor_without_elements() -> None:
+    """Seed 646589: a symbolic axis, which can only be 0, reads a tensor with a dimension of 0."""
+    n = te.var("n")
+    A, B = te.placeholder((5, n), name="A"), te.placeholder((3, 0), name="B")
+    k = te.reduce_axis((0, n), "k")
+    C = te.compute((5, 3), lambda i, j: te.sum(A[i, k] * B[j, k], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+    empty = np.zeros((5, 0), "float32"), np.zeros((3, 0), "float32")
+    (c,) = testing.run(tw.build(s, [A, B, C], target="sim"), list(empty), [((5, 3), "float32")])
+    np.testing.assert_array_equal(c, np.zeros((5, 3)))
+    assert tw.build(s, [A, B, C], target="cuda -arch=sm_90a").cubin
