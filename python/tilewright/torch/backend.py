@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ..errors import CompileError
 from ..graph import compile_graph
 from ..guards import is_tuple
 from .decompositions import aten_decompositions
+from .extents import factors_of, is_loose
 from .importer import import_fx, is_random
 
 __all__ = ["compile_fx"]
@@ -43,7 +45,12 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
 
     if options:
         raise CompileError(f"expected no options of backend tilewright, got {', '.join(options)}", stage="graph")
-    return aot_autograd(fw_compiler=_compile, decompositions=aten_decompositions())(module, example_inputs)
+    compiler = aot_autograd(fw_compiler=_compile, decompositions=aten_decompositions())
+    if not any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
+        return compiler(module, example_inputs)
+    # PyTorch has several operators of attention for GPUs, each with its own for the gradients. These become products.
+    with sdpa_kernel(SDPBackend.MATH):
+        return compiler(module, example_inputs)
 
 
 def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
@@ -54,18 +61,27 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
     seeded = is_random(module)
-    graph = import_fx(module, "forward", {}, seeded=seeded)
+    graph = import_fx(module, "forward", {}, seeded=seeded, parted=True)
     has_results = any(isinstance(one, torch.Tensor) for one in returned)
     compiled = compile_graph(graph, device.type) if has_results else None
 
+    factors = [[factors_of(size) for size in one.shape] if isinstance(one, torch.Tensor) else [] for one in inputs]
+    loose = [is_loose(one, inputs) for one in inputs]
+    has_sizes = any(isinstance(one, torch.SymInt) for one in returned)
+    has_sizes = has_sizes or any(len(some) > 1 for of_input in factors for some in of_input)
+
     def call(*given: Any) -> list[Any]:
+        sizes = _sizes(inputs, given) if has_sizes else {}
         results: Any = ()
         if compiled is not None:
-            tensors = [_given(one, device) for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)]
+            tensors = [
+                _parted(_given(one, device), of_input, sizes)
+                for one, value, of_input in zip(given, inputs, factors) if isinstance(value, torch.Tensor)
+            ]  # fmt: skip
+            tensors += [torch.empty(one, dtype=torch.int8, device=device) for one, is_it in zip(given, loose) if is_it]
             seeds = [torch.randint(2**62, ()).to(device)] if seeded else []
             made = compiled(*tensors, *seeds)
             results = iter(tuple[Any, ...](made) if is_tuple(made) else (made,))
-        sizes = _sizes(inputs, given) if any(isinstance(one, torch.SymInt) for one in returned) else {}
         return [
             _as(next(results), one) if isinstance(one, torch.Tensor)
             else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt) else one  # pyright: ignore[reportUnknownArgumentType]
@@ -91,6 +107,18 @@ def _given(x: torch.Tensor, device: torch.device) -> torch.Tensor:
     x = x.detach().to(device)
     x = torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
     return x.contiguous() if device.type == "cuda" else x
+
+
+def _parted(x: torch.Tensor, factors: Sequence[Sequence[Any]], sizes: Mapping[Any, Any]) -> torch.Tensor:
+    """An input with a dimension for each factor of an extent, as the graph has it: of what a forward pass keeps, an
+    extent may be a product of the inputs' extents."""
+    if all(len(some) <= 1 for some in factors):
+        return x
+    shape = [
+        part for some, extent in zip(factors, x.shape)
+        for part in ([int(one.xreplace(sizes)) for one in some] if len(some) > 1 else [extent])
+    ]  # fmt: skip
+    return x.reshape(*shape, *x.shape[len(factors) :])
 
 
 def _as(made: torch.Tensor, value: torch.Tensor) -> torch.Tensor:

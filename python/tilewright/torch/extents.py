@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -12,7 +12,28 @@ from .. import te
 from ..errors import CompileError
 from ..te import Expr, Var
 
-__all__ = ["Extents"]
+__all__ = ["Extents", "factors_of", "is_loose"]
+
+
+def factors_of(size: Any) -> list[Any]:
+    """The symbols and numbers of sympy whose product a size is; of another expression nothing."""
+    if not isinstance(size, torch.SymInt):
+        return []
+    found: list[Any] = []
+    powers: dict[Any, Any] = size.node.expr.as_powers_dict()
+    for base, exponent in powers.items():
+        if not (base.is_Symbol or base.is_Integer) or not exponent.is_Integer or exponent < 1:
+            return []
+        found += [base] * int(exponent)
+    return sorted(found, key=lambda one: bool(one.is_number))
+
+
+def is_loose(value: Any, inputs: Sequence[Any]) -> bool:
+    """Whether an input is a number that is a symbol, and no tensor among the inputs has the symbol as an extent."""
+    if not isinstance(value, torch.SymInt) or not value.node.expr.is_Symbol:
+        return False
+    sizes = (size for one in inputs if isinstance(one, torch.Tensor) for size in one.shape)
+    return all(value.node.expr not in factors_of(size) for size in sizes)
 
 
 class Extents:
@@ -32,6 +53,14 @@ class Extents:
     def shape(self, sizes: Any) -> tuple[int | Expr, ...]:
         """The extents of a shape."""
         return tuple(self.of(size) for size in sizes)
+
+    def parts(self, size: Any, name: str) -> list[int | Expr]:
+        """The extents of dimensions that are one of this size together, each a symbol or a number. Of a size that is no
+        product it is a symbol of that name."""
+        extent = self.of(size)
+        if isinstance(extent, int) or isinstance(extent, Var):
+            return [extent]
+        return [self._convert(one) for one in factors_of(size)] or [self._symbol(name)]
 
     def _convert(self, expr: Any) -> Any:
         kind = type(expr).__name__

@@ -23,10 +23,11 @@ from ..target import Target
 from ..te import Expr, Var
 from . import converters as converters
 from .call import CONVERTERS, Call, real_dtype, refused
-from .converters.complex_numbers import Pair, convert_complex, joined, parted
+from .converters.complex_numbers import Pair, convert_complex, joined
+from .converters.complex_numbers import parted as parts_of
 from .decompositions import decompositions
 from .dtypes import dtype_name
-from .extents import Extents
+from .extents import Extents, is_loose
 
 __all__ = ["compile_torch", "import_fx", "import_torch", "is_random"]
 
@@ -140,7 +141,7 @@ def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[s
 
 def import_fx(
     module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
-    names: Mapping[str, str] | None = None, seeded: bool = False,
+    names: Mapping[str, str] | None = None, seeded: bool = False, parted: bool = False,
 ) -> Graph:  # fmt: skip
     """The graph of a module of FX whose calls are ATen's.
 
@@ -158,8 +159,11 @@ def import_fx(
         By symbol of the module, what it is called in the graph.
     seeded
         Whether the graph's last input is an int64, from which random numbers are made; otherwise these are refused.
+    parted
+        Whether an input whose extent is a product of symbols and numbers comes with a dimension for each factor. A
+        number that is a symbol, which no input has as an extent, then comes as a vector of so many elements of int8.
     """
-    return _Import(module, name, held, outputs, names, seeded).graph()
+    return _Import(module, name, held, outputs, names, seeded, parted).graph()
 
 
 def is_random(module: GraphModule) -> bool:
@@ -175,9 +179,9 @@ class _Failed(TilewrightError):
 class _Import:
     def __init__(
         self, module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None,
-        names: Mapping[str, str] | None, seeded: bool,
+        names: Mapping[str, str] | None, seeded: bool, parted: bool,
     ) -> None:  # fmt: skip
-        self._seeded = seeded
+        self._seeded, self._parted = seeded, parted
         self._random: RandomNumbers | None = None
         self._module, self._name, self._held, self._outputs = module, name, held, outputs
         self._extents = Extents(names)
@@ -187,6 +191,7 @@ class _Import:
 
     def graph(self) -> Graph:
         nodes = list(self._module.graph.nodes)
+        values = [node.meta.get("val") for node in nodes if node.op == "placeholder"]
         inputs = [
             (node, self._type(node)) for node in nodes if node.op == "placeholder" and self._is_input(node)
         ]  # fmt: skip
@@ -195,6 +200,9 @@ class _Import:
                 if isinstance(extent, Expr) and not isinstance(extent, Var):
                     raise CompileError(f"input {node.name!r}: expected symbols and numbers, got {kind}", stage="graph")
         given = [(node.name, kind) for node, kind in inputs]
+        for node in nodes:
+            if self._parted and node.op == "placeholder" and is_loose(node.meta.get("val"), values):
+                given.append((node.name, TensorType((self._extents.of(node.meta["val"]),), "int8")))
         if self._seeded:
             given.append((_SEED, TensorType((), "int64")))
         with GraphBuilder(self._name, given, self._extents.symbols) as builder:
@@ -203,8 +211,11 @@ class _Import:
                 self._random = RandomNumbers(builder, builder.inputs[_SEED])
             for node, _ in inputs:
                 given_value: Any = builder.inputs[node.name]
+                call = self._call_of(node, f"input {node.name!r}")
+                if self._parted:
+                    given_value = _whole(call, given_value, node.name)
                 if node.meta["val"].is_complex():
-                    given_value = parted(self._call_of(node, f"input {node.name!r}"), given_value)
+                    given_value = parts_of(call, given_value)
                 self._values[node] = given_value
             for node in nodes:
                 try:
@@ -246,7 +257,11 @@ class _Import:
         value = node.meta["val"]
         shape = (*value.shape, 2) if value.is_complex() else value.shape
         try:
-            return TensorType(self._extents.shape(shape), dtype_name(real_dtype(value.dtype)))
+            extents = self._extents.shape(shape)
+            if self._parted:
+                parts = [self._extents.parts(size, f"{node.name}__{d}") for d, size in enumerate(shape)]
+                extents = tuple(extent for some in parts for extent in some)
+            return TensorType(extents, dtype_name(real_dtype(value.dtype)))
         except CompileError as error:
             raise CompileError(f"input {node.name!r}: {error}", stage="graph") from None
 
@@ -330,6 +345,20 @@ class _Import:
         if is_listed(given):
             return [self._argument(one) for one in given]
         return given
+
+
+def _whole(call: Call, x: Value, name: str) -> Value:
+    """An input in its own shape, of the dimensions of `Extents.parts`."""
+    wanted = [*call.shape, 2] if call.is_complex else call.shape
+    if list(map(str, x.shape)) == list(map(str, wanted)):
+        return x
+    if len(x.shape) != len(wanted):
+        symbols = {str(one): one for one in x.shape}
+        places = [symbols.get(f"{name}__{d}", extent) for d, extent in enumerate(wanted)]
+        x = call.reshape(x, places)
+    if list(map(str, x.shape)) == list(map(str, wanted)):
+        return x
+    return call.op("slice", x, starts=[0] * x.rank, steps=[1] * x.rank, sizes=wanted)
 
 
 def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
