@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -20,8 +20,7 @@ def factors_of(size: Any) -> list[Any]:
     if not isinstance(size, torch.SymInt):
         return []
     found: list[Any] = []
-    powers: dict[Any, Any] = size.node.expr.as_powers_dict()
-    for base, exponent in powers.items():
+    for base, exponent in cast(dict[Any, Any], size.node.expr.as_powers_dict()).items():
         if not (base.is_Symbol or base.is_Integer) or not exponent.is_Integer or exponent < 1:
             return []
         found += [base] * int(exponent)
