@@ -50,8 +50,8 @@ class Warpgroups:
         return Decision(
             self.name,
             group.names,
-            f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}, rows of whole 16 bytes"
-            + (f", {problem.batch} of them" if problem.batch > 1 else ""),
+            f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}, "
+            "rows of whole 16 bytes" + (f", {problem.batch} of them" if problem.batch > 1 else ""),
             (choice("configuration", fitting[0], fitting),),
             seconds[fitting[0]],
         )
