@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import pkgutil
 import sys
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 __all__ = ["leave_calls_to_python"]
 
 _RULES = "torch._dynamo.trace_rules"
 _PACKAGE = __name__.partition(".")[0]
+_TRACED = f"{_PACKAGE}.torch"
+"""What is made of PyTorch's operators, and may be traced."""
 
 
 def leave_calls_to_python() -> None:
@@ -22,9 +26,16 @@ def leave_calls_to_python() -> None:
     """
     rules = sys.modules.get(_RULES)
     if rules is not None:
-        rules.add(_PACKAGE)
+        _tell(rules)
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+def _tell(rules: Any) -> None:
+    package = sys.modules[_PACKAGE]
+    for each in pkgutil.iter_modules(package.__path__, f"{_PACKAGE}."):
+        if each.name != _TRACED:
+            rules.add(each.name)
 
 
 class _Finder:
@@ -43,7 +54,7 @@ class _Finder:
 
             def execute_and_tell(module: ModuleType) -> None:
                 execute(module)
-                module.add(_PACKAGE)
+                _tell(module)
 
             spec.loader.exec_module = execute_and_tell  # type: ignore[method-assign]
         return spec
