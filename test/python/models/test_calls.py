@@ -191,7 +191,7 @@ def test_no_memory_on_the_gpu_says_what_the_plan_needs(tmp_path: Path) -> None:
 
 
 def test_heads_are_joined_by_a_copy_before_a_matmul() -> None:
-    """Reads that divide an axis of a contraction have no vectors; a plain transpose is read as it is."""
+    """Reads that divide an axis of a contraction have no vectors; a transposed weight is read where it is."""
     with GraphBuilder("joined", [("x", TensorType((4, 32, 16), "float32"))]) as b:
         x = b.op("transpose", b.inputs["x"], permutation=[1, 0, 2])
         w = b.op("transpose", b.weight("w", RNG.standard_normal((8, 64)).astype("float32")), permutation=[1, 0])
@@ -201,7 +201,7 @@ def test_heads_are_joined_by_a_copy_before_a_matmul() -> None:
     model = compile_graph(graph, "cpu")
     (group,) = model.groups
     trace = str(group.schedule.trace())
-    assert trace.count("compute_inline()") == 2, trace
-    assert len(group.schedule.stages) == 4  # two transposes, the reshape and the matmul
+    assert trace.count("compute_inline()") == 1, trace
+    assert len(group.schedule.stages) == 3  # a transpose, the reshape and the matmul
     x = RNG.standard_normal((4, 32, 16)).astype("float32")
     np.testing.assert_allclose(model(x), x.transpose(1, 0, 2).reshape(32, 64) @ weight.T, rtol=1e-4, atol=1e-5)
