@@ -182,7 +182,8 @@ SmallVector<Value> Converter::createInits(ArrayRef<Value> outputs) {
       continue;
     // The steps of a scan read its states by these values. CSE would make one of two empty tensors, also of two scans.
     if (compute.getScan())
-      init = bufferization::AllocTensorOp::create(rewriter, loc, cast<RankedTensorType>(type), decomposeMixedValues(sizes).second);
+      init = bufferization::AllocTensorOp::create(rewriter, loc, cast<RankedTensorType>(type),
+                                                  decomposeMixedValues(sizes).second);
     else
       init = tensor::EmptyOp::create(rewriter, loc, sizes, getElementTypeOrSelf(type));
   }
