@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Ranker:
             return None
         if self._learned != len(self._scores):
             try:
-                import lightgbm  # pyright: ignore[reportMissingImports]
+                lightgbm = import_module("lightgbm")
             except ImportError:
                 return None
             self._names = sorted({name for one in self._choices for name, _ in self._features(one)})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..records import Trial, Where
-from .picture import checked_picture
+from .picture import checked_picture, new_figure
 from .space import Choices
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ class Result:
         Needs matplotlib (``pip install 'tilewright[plot]'``). Returns the file's path.
         """
         made = checked_picture(path)
-        from matplotlib.figure import Figure  # pyright: ignore[reportMissingImports]
-
-        figure = Figure(figsize=(10, 4), layout="constrained")
+        figure = new_figure(figsize=(10, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
         points = [(at, one) for at, one in enumerate(self.trials) if one.score is not None]
         best: list[float] = []
