@@ -47,20 +47,17 @@ def problem_of(found: Contraction) -> Problem:
     rows are those for `_TYPICAL` rows, or for the most that there can be."""
     row, column = found.stage.spatial[-2:]
     M, N, K = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in (row, column, found.k[0]))
+    batch = found.stage.size // (M * N)
     if not found.stage.is_static:
         M = min(M, _TYPICAL)
-        return Problem(M, N, K, found.operand_dtypes[0], _layout(found), 1)
-    return Problem(M, N, K, found.operand_dtypes[0], _layout(found), found.stage.size // (M * N))
+    layout = "".join("NT"[is_transposed] for is_transposed in transposed(found))
+    return Problem(M, N, K, found.operand_dtypes[0], layout, batch)
 
 
 def rows_of(found: Contraction) -> Extent:
     """The rows, or the symbol for them."""
     dom = found.stage.spatial[-2].dom
     return 1 if dom is None else dom.extent
-
-
-def _layout(found: Contraction) -> str:
-    return "".join("NT"[is_transposed] for is_transposed in transposed(found))
 
 
 def transposed(found: Contraction) -> tuple[bool, bool]:
