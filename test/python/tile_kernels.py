@@ -16,7 +16,7 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 import tilewright as tw
-from tilewright import schedules
+from tilewright import CompileError, SimulationError, schedules
 from tilewright.ir import context
 from tilewright.runtime.host_program import HostProgram
 from tilewright.runtime.simulator import Simulator
@@ -167,3 +167,22 @@ def host_function(
         args({passed})
     return
   }}"""
+
+
+def lines_without_need(
+    text: str, pattern: str, least: int, right: np.ndarray, run: Callable[[str], np.ndarray]
+) -> list[str]:
+    """Of the lines of a kernel that begin as the pattern says, which are at least so many: those without which it still
+    gives the right result. Each is deleted alone, and `run` is what the simulator makes of the rest."""
+    lines = text.splitlines()
+    places = [number for number, line in enumerate(lines) if re.match(r"\s*" + pattern, line)]
+    assert len(places) >= least
+    unneeded = list[str]()
+    for place in places:
+        try:
+            made = run("\n".join(line for number, line in enumerate(lines) if number != place))
+        except (SimulationError, CompileError):
+            continue
+        if (made == right).all():
+            unneeded.append(lines[place].strip())
+    return unneeded

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from mlir import ir
 
 import tilewright as tw
+from tile_kernels import lines_without_need
 from tilewright import te
 from tilewright.errors import CompileError, SimulationError
 from tilewright.instructions import wgmma
@@ -94,14 +94,14 @@ def test_pages_are_compiled_for_a_device() -> None:
     assert function.cubin
 
 
-BARRIERS = r"\s*tile\.(commit|wgmma_commit|tma_load .* gathered)\b"
+BARRIERS = r"tile\.(commit|wgmma_commit|tma_load .* gathered)\b"
 
 
 def test_each_barrier_and_each_page_is_needed() -> None:
     """Each is deleted alone. The simulator tells, or the result is another one."""
     s, args = paged(32)
     t, a, b = arrays(32)
-    lines = str(tw.lower(s, args, stage="gpu", target=tw.Target("cuda", arch="sm_90a"))).splitlines()
+    text = str(tw.lower(s, args, stage="gpu", target=tw.Target("cuda", arch="sm_90a")))
 
     def run(text: str) -> np.ndarray:
         c = np.zeros((SEQUENCES, 64, ROWS), "float32")
@@ -109,18 +109,8 @@ def test_each_barrier_and_each_page_is_needed() -> None:
             tw.build(ir.Module.parse(text), target=tw.Target("sim", checks=True), name="main", start="gpu")(t, a, b, c)
         return c
 
-    right = run("\n".join(lines))
-    places = [number for number, line in enumerate(lines) if re.match(BARRIERS, line)]
-    assert len(places) >= 4
-    unneeded = []
-    for place in places:
-        try:
-            made = run("\n".join(line for number, line in enumerate(lines) if number != place))
-        except (SimulationError, CompileError):
-            continue
-        if (made == right).all():
-            unneeded.append(lines[place].strip())
-    assert unneeded == []
+    right = run(text)
+    assert lines_without_need(text, BARRIERS, 4, right, run) == []
 
 
 def test_a_page_that_does_not_exist_is_found() -> None:

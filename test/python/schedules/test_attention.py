@@ -11,6 +11,7 @@ import pytest
 from mlir import ir
 
 import tilewright as tw
+from tile_kernels import lines_without_need
 from tilewright import te, testing
 from tilewright.errors import CompileError, SimulationError
 from tilewright.ir import context
@@ -377,18 +378,7 @@ def test_each_barrier_but_releases_of_a_ragged_kernel_is_needed():
     text = lowered_ragged()
     right = run_ragged(text)
     assert np.isfinite(right.astype("float32")).all()
-    lines = text.splitlines()
-    places = [number for number, line in enumerate(lines) if re.match(r"\s*" + BARRIERS, line)]
-    assert len(places) >= 11
-    unneeded = []
-    for place in places:
-        try:
-            made = run_ragged("\n".join(line for number, line in enumerate(lines) if number != place))
-        except (SimulationError, CompileError):
-            continue
-        if (made == right).all():
-            unneeded.append(lines[place].strip())
-    assert unneeded == []
+    assert lines_without_need(text, BARRIERS, 11, right, run_ragged) == []
 
 
 @pytest.mark.parametrize(

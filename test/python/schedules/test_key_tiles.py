@@ -11,8 +11,8 @@ import pytest
 from mlir import ir
 
 import tilewright as tw
+from tile_kernels import lines_without_need
 from tilewright import ops, te
-from tilewright.errors import CompileError, SimulationError
 from tilewright.ir import context
 from tilewright.runtime.ndarray import as_dtype
 from tilewright.schedules.key_tiles import KeyTiles
@@ -143,18 +143,7 @@ def test_each_barrier_is_needed() -> None:
     right = run(text)
     seen = documents(128, 320, 90) & in_window(128, 320, behind=192)
     np.testing.assert_allclose(right, exact(*operands(128, 320), seen[None, None]), atol=2e-3)
-    lines = text.splitlines()
-    places = [number for number, line in enumerate(lines) if re.match(r"\s*" + BARRIERS, line)]
-    assert len(places) >= 10
-    unneeded = []
-    for place in places:
-        try:
-            made = run("\n".join(line for number, line in enumerate(lines) if number != place))
-        except (SimulationError, CompileError):
-            continue
-        if (made == right).all():
-            unneeded.append(lines[place].strip())
-    assert unneeded == []
+    assert lines_without_need(text, BARRIERS, 10, right, run) == []
 
 
 def test_operations_list_tiles_where_there_is_enough_to_compute() -> None:
