@@ -67,7 +67,7 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
 
     factors = [[factors_of(size) for size in one.shape] if isinstance(one, torch.Tensor) else [] for one in inputs]
     loose = [is_loose(one, inputs) for one in inputs]
-    has_sizes = any(isinstance(one, torch.SymInt) for one in returned)
+    has_sizes = any(isinstance(one, (torch.SymInt, torch.SymFloat)) for one in returned)
     has_sizes = has_sizes or any(len(some) > 1 for of_input in factors for some in of_input)
 
     def call(*given: Any) -> list[Any]:
@@ -84,7 +84,8 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
             results = iter(tuple[Any, ...](made) if is_tuple(made) else (made,))
         return [
             _as(next(results), one) if isinstance(one, torch.Tensor)
-            else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt) else one  # pyright: ignore[reportUnknownArgumentType]
+            else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt)  # pyright: ignore[reportUnknownArgumentType]
+            else float(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymFloat) else one  # pyright: ignore[reportUnknownArgumentType]
             for one in returned
         ]  # fmt: skip
 

@@ -16,7 +16,7 @@ from ..te import Expr, Var
 from ..te.expr import Call as CallExpr
 from ..te.expr import Const
 from .dtypes import dtype_name
-from .extents import Extents
+from .extents import Extents, SymbolicFloat
 
 __all__ = ["CONVERTERS", "Call", "Converter", "converter", "real_dtype", "refused"]
 
@@ -30,6 +30,12 @@ _ON_EXTENTS = {
     "add": "add", "sub": "sub", "mul": "mul", "floordiv": "div", "floormod": "mod", "min": "min", "max": "max"
 }  # fmt: skip
 """By operator of te's extents the graph's."""
+
+_ON_FLOATS = {
+    "Add": "add", "Mul": "mul", "Pow": "pow", "FloatPow": "pow", "PowByNatural": "pow", "Max": "max", "Min": "min",
+    "IntTrueDiv": "div", "FloatTrueDiv": "div", "ToFloat": "", "OpaqueUnaryFn_sqrt": "sqrt", "Identity": "",
+}  # fmt: skip
+"""By function of sympy, whose result is a float, the graph's operator."""
 
 _RANDOM, _DATA = "its result is random", "the shape of its result depends on data"
 refused: dict[str, str] = {
@@ -119,6 +125,8 @@ class Call:
         dtype = like if isinstance(like, str) else like.dtype
         if isinstance(value, Expr):
             return self.cast(self.number_of(value), dtype)
+        if isinstance(value, SymbolicFloat):
+            return self.cast(self.float_of(value.expr), dtype)
         with np.errstate(all="ignore"):
             return self.builder.constant(np.asarray(value).astype(np.dtype(dtype)))
 
@@ -135,6 +143,22 @@ class Call:
         if extent.op == "floordiv":
             return self.op("div", self.op("sub", a, self.op("mod", a, b)), b)
         return self.op(_ON_EXTENTS[extent.op], a, b)
+
+    def float_of(self, expr: Any) -> Value:
+        """A float that is computed of symbolic sizes, an expression of sympy, as a tensor of one float64."""
+        if expr.is_number:
+            return self.builder.constant(np.asarray(float(expr), np.float64))
+        if expr.is_integer:
+            return self.cast(self.number_of(self.extents.of_expression(expr)), "float64")
+        kind = type(expr).__name__
+        if kind not in _ON_FLOATS:
+            raise self.error(f"expected a float of sums, products, quotients, powers and square roots, got {expr}")
+        first, *others = (self.float_of(one) for one in expr.args)
+        if not others:
+            return self.op(_ON_FLOATS[kind], first) if _ON_FLOATS[kind] else first
+        for one in others:
+            first = self.op(_ON_FLOATS[kind], first, one)
+        return first
 
     def array(self, value: np.ndarray) -> Value:
         """A constant of several elements."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
@@ -12,7 +13,14 @@ from .. import te
 from ..errors import CompileError
 from ..te import Expr, Var
 
-__all__ = ["Extents", "factors_of", "is_loose"]
+__all__ = ["Extents", "SymbolicFloat", "factors_of", "is_loose"]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicFloat:
+    """A float that is computed of symbolic sizes, as sympy's expression; `Call.constant` makes a tensor of it."""
+
+    expr: Any
 
 
 def factors_of(size: Any) -> list[Any]:
@@ -46,7 +54,7 @@ class Extents:
     def of(self, size: Any) -> int | Expr:
         """The extent that a size is."""
         if isinstance(size, torch.SymInt):
-            return self._convert(size.node.expr)
+            return self.of_expression(size.node.expr)
         return int(size)
 
     def shape(self, sizes: Any) -> tuple[int | Expr, ...]:
@@ -59,18 +67,22 @@ class Extents:
         extent = self.of(size)
         if isinstance(extent, int) or isinstance(extent, Var):
             return [extent]
-        return [self._convert(one) for one in factors_of(size)] or [self._symbol(name)]
+        return [self.of_expression(one) for one in factors_of(size)] or [self._symbol(name)]
 
-    def _convert(self, expr: Any) -> Any:
+    def of_expression(self, expr: Any) -> Any:
+        """The extent that an expression of sympy is."""
         kind = type(expr).__name__
         if expr.is_Integer:
             return int(expr)
         if expr.is_Symbol:
             return self._symbol(str(expr))
+        if kind in _WHOLE and (quotient := self._quotient(expr.args[0])):
+            numerator, denominator = quotient
+            return (numerator + (denominator - 1 if kind == "CeilToInt" else 0)) // denominator
         # Symbols stand before numbers, as te writes sums and products.
-        args = [self._convert(one) for one in sorted(expr.args, key=lambda one: bool(one.is_number))] if kind in (
+        args = [self.of_expression(one) for one in sorted(expr.args, key=lambda one: bool(one.is_number))] if kind in (
             "Add", "Mul", "Max", "Min"
-        ) else [self._convert(one) for one in expr.args]  # fmt: skip
+        ) else [self.of_expression(one) for one in expr.args]  # fmt: skip
         if kind == "Pow" and isinstance(args[1], int) and args[1] > 0:
             args = [args[0]] * args[1]
             kind = "Mul"
@@ -84,6 +96,26 @@ class Extents:
         raise CompileError(
             f"expected a size of sums, products, quotients, minima and maxima, got {expr}", stage="graph"
         )
+
+    def _quotient(self, expr: Any) -> tuple[Any, Any] | None:
+        """The extents whose quotient a float is, where floats of sizes below 2 to the 36 have it exactly."""
+        kind = type(expr).__name__
+        if kind == "IntTrueDiv":
+            return self.of_expression(expr.args[0]), self.of_expression(expr.args[1])
+        if kind == "ToFloat" or expr.is_integer:
+            return self.of_expression(expr.args[0] if kind == "ToFloat" else expr), 1
+        if expr.is_number:
+            ratio = float(expr).as_integer_ratio()
+            return ratio if 0 < ratio[0] <= _LARGEST_PART and ratio[1] <= _LARGEST_PART else None
+        if kind != "Mul":
+            return None
+        quotients = [self._quotient(one) for one in sorted(expr.args, key=lambda one: bool(one.is_number))]
+        top, bottom = 1, 1
+        for one in quotients:
+            if one is None:
+                return None
+            top, bottom = (one[0] if isinstance(top, int) and top == 1 else top * one[0]), bottom * one[1]
+        return top, bottom
 
     def _symbol(self, name: str) -> Var:
         if name not in self._known:
@@ -103,6 +135,12 @@ def _larger(a: Any, b: Any) -> Any:
 def _product(a: Any, b: Any) -> Any:
     return 0 - b if isinstance(a, int) and a == -1 else 0 - a if isinstance(b, int) and b == -1 else a * b
 
+
+_WHOLE = ("FloorToInt", "TruncToInt", "CeilToInt")
+"""What makes an integer of a float; sizes are positive."""
+
+_LARGEST_PART = 2**16
+"""The largest numerator and denominator of a number in a quotient of extents."""
 
 _CHAINS: dict[str, Any] = {"Add": operator.add, "Mul": _product, "Max": _larger, "Min": _smaller}
 _PAIRS: dict[str, Any] = {

@@ -27,7 +27,7 @@ from .converters.complex_numbers import Pair, convert_complex, joined
 from .converters.complex_numbers import parted as parts_of
 from .decompositions import decompositions
 from .dtypes import dtype_name
-from .extents import Extents, is_loose
+from .extents import Extents, SymbolicFloat, is_loose
 
 __all__ = ["compile_torch", "import_fx", "import_torch", "is_random"]
 
@@ -339,7 +339,9 @@ class _Import:
                 return self._extents.of(value)
             if isinstance(value, (float, bool)):
                 return value
-            if isinstance(value, (torch.SymFloat, torch.SymBool)):
+            if isinstance(value, torch.SymFloat):
+                return SymbolicFloat(value.node.expr)
+            if isinstance(value, torch.SymBool):
                 raise CompileError(f"expected numbers that are known, got {value}", stage="graph")
             return self._value(given)
         if is_listed(given):

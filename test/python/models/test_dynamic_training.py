@@ -3,6 +3,8 @@ the inputs' extents."""
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import pytest
@@ -46,3 +48,72 @@ def test_gradients(name: str) -> None:
             model.zero_grad()
         for ours, theirs in zip(*found, strict=True):
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+class Images(nn.Module):
+    """Convolutions with batch norm and dropout. What dropout keeps is a result, which another call may take."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU())
+        self.second = nn.Sequential(nn.Conv2d(8, 16, 3, stride=2), nn.BatchNorm2d(16), nn.ReLU())
+        self.dropout, self.head = nn.Dropout(0.25), nn.Linear(16, 4)
+
+    def forward(self, x: torch.Tensor, kept: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        pooled = self.second(self.first(x)).mean((2, 3))
+        kept = self.dropout(torch.ones_like(pooled)) if kept is None else kept
+        return self.head(pooled * kept), kept
+
+
+def test_batch_norm_and_a_smaller_last_batch() -> None:
+    torch.manual_seed(0)
+    torch.compiler.reset()
+    model, theirs = Images(), Images()
+    theirs.load_state_dict(model.state_dict())
+    compiled = torch.compile(model, backend="tilewright", fullgraph=True)
+    ours_step, their_step = (torch.optim.SGD(one.parameters(), lr=0.5) for one in (model, theirs))
+    for batch in (8, 8, 5):
+        x, labels = torch.randn(batch, 3, 9, 9), torch.randint(4, (batch,))
+        scores, kept = compiled(x)
+        assert set(kept.unique().tolist()) == {0.0, float(torch.tensor(1 / 0.75))}
+        for made, step in ((scores, ours_step), (theirs(x, kept)[0], their_step)):
+            step.zero_grad()
+            nn.functional.cross_entropy(made, labels).backward()
+            step.step()
+        for name, wanted in theirs.state_dict().items():
+            torch.testing.assert_close(model.state_dict()[name], wanted, rtol=1e-4, atol=1e-5, msg=name)
+
+
+FLOATS: dict[str, Any] = {
+    "powers": lambda x: x * x.shape[0] ** 0.5 + math.sqrt(x.shape[1]),
+    "a quotient": lambda x: (x + x.shape[1] / x.shape[0], x.shape[0] / 3),
+    "a comparison": lambda x: x > x.shape[0] / 16,
+    "half floats": lambda x: x.half() * (x.shape[0] / 3),
+    "what fills": lambda x: torch.full((3,), 1 / x.shape[0]) * max(x.shape[0] / 2, 2.5),
+    "whole numbers": lambda x: (x * math.ceil(x.shape[0] / 3), x.new_ones(int(x.shape[0] * 1.5))),
+    "larger images": lambda x: nn.functional.interpolate(x[None, None], scale_factor=2, mode="nearest"),
+}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_floats_of_symbolic_sizes(name: str) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(FLOATS[name], backend="tilewright", dynamic=True, fullgraph=True)
+    for rows in (4, 7):
+        x = torch.linspace(0, 1, rows * 5).reshape(rows, 5)
+        torch.testing.assert_close(compiled(x), FLOATS[name](x))
+
+
+REFUSED: dict[str, Any] = {
+    "expected a size of sums, products, quotients, minima and maxima, got IntTrueDiv(": lambda x: round(x / 3),
+    "expected a float of sums, products, quotients, powers and square roots, got RoundDecimal(":
+        lambda x: round(x / 3, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_numbers_that_are_not_computed(message: str) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(lambda x: x * REFUSED[message](x.shape[0]), backend="tilewright", dynamic=True)
+    with pytest.raises(Exception, match=re.escape(f"(aten.mul.Tensor): {message}")):
+        compiled(torch.ones(4, 5))

@@ -12,6 +12,7 @@ from ...graph import Value
 from ...te import Expr
 from ..call import CONVERTERS, Call, converter
 from ..dtypes import dtype_name, torch_dtype
+from ..extents import SymbolicFloat
 
 _HALF = ("float16", "bfloat16")
 
@@ -94,8 +95,9 @@ def common(call: Call, *operands: Any) -> str:
     kinds: list[Any] = [
         torch.empty([1] if one.rank else [], dtype=torch_dtype(one.dtype), device="meta") for one in ranked
     ]  # fmt: skip
-    # An extent is promoted as a number of Python is.
-    kinds += [0 if isinstance(one, Expr) else one for one in operands if not isinstance(one, Value)]
+    # An extent is promoted as a number of Python is, and so is a float that is computed of extents.
+    numbers = (one for one in operands if not isinstance(one, Value))
+    kinds += [0 if isinstance(one, Expr) else 0.0 if isinstance(one, SymbolicFloat) else one for one in numbers]
     dtype = kinds[0].dtype if len(kinds) == 1 else torch.result_type(kinds[0], kinds[1])
     for one in kinds[2:]:
         dtype = torch.result_type(torch.empty([1], dtype=dtype, device="meta"), one)
@@ -174,7 +176,7 @@ for _name in ("add", "sub"):
         CONVERTERS[f"{_name}.{_overload}"] = _scaled_sum(_name)
 
 
-@converter("div.Tensor", "div.Scalar", "div.Tensor_mode", "div.Scalar_mode")
+@converter("div.Tensor", "div.Scalar", "true_divide.Tensor", "div.Tensor_mode", "div.Scalar_mode")
 def _div(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> Value:
     if rounding_mode is None:
         wide = _wide(call.dtype, a, b)
