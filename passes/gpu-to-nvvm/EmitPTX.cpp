@@ -3,7 +3,9 @@
 #include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
+#include "passes/gpu-to-nvvm/Negations.h"
 #include "passes/gpu-to-nvvm/PackedHalves.h"
+#include "passes/gpu-to-nvvm/Selects.h"
 #include "passes/gpu-to-nvvm/ShortIntegers.h"
 #include "passes/gpu-to-nvvm/WideProducts.h"
 
@@ -193,6 +195,9 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     tilewright::widenShortIntegers(module);
     tilewright::makeHighProductsWide(module);
     tilewright::unpackSignedHalves(module);
+    tilewright::completeNegations(module);
+    tilewright::selectHalvesByMasks(module);
+    tilewright::compareBitsAsPredicates(module);
     tilewright::initializeCarriedRegisters(module);
     orderLoadsBesideLocalMemory(module);
     widenIndices(module);
