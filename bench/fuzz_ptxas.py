@@ -3,11 +3,11 @@
     timeout 300 python bench/fuzz_ptxas.py OUT.json [--first 0] [--count 10000] [--processes 16] [--budget 60]
     python bench/fuzz_ptxas.py print SEED            the PTX of a seed, on any machine
 
-A seed makes one kernel of the instructions that `emit-ptx` leaves to ptxas. Each thread loads numbers, and computes others
-of them, some in a loop that ptxas unrolls or under a branch, and stores all that it has. No instruction has an undefined
-result, so both levels must store the same bits; any NaN equals any other. A kernel whose results differ is made smaller
-while they do: fewer results, then loads in place of computations. docs/rationale/indices.md has the causes that were
-found. The exit status is 1 if some kernel is wrong.
+A seed makes one kernel of the instructions that `emit-ptx` leaves to ptxas. Each thread loads numbers, and computes
+others of them, some in a loop that ptxas unrolls or under a branch, and stores all that it has. No instruction has an
+undefined result, so both levels must store the same bits; any NaN equals any other. A kernel whose results differ is
+made smaller while they do: fewer results, then loads in place of computations. docs/rationale/indices.md has the
+causes that were found. The exit status is 1 if some kernel is wrong.
 """
 
 from __future__ import annotations
