@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import TilewrightTypeError as TypeError
 from ..messages.location import user_source
+from .numpy_calls import NumpyOfScalars
 
 if TYPE_CHECKING:
     from .expr import Expr, ExprLike
@@ -16,23 +17,6 @@ SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "floormod": "%", "and": "&", "or": "|",
     "xor": "^", "shl": "<<", "shr": ">>", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
 }  # fmt: skip
-# The functions of NumPy that its scalars call for an operator, and those whose name is another than te's.
-_OF_NUMPY = {
-    "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",
-    "floor_divide": "floordiv", "remainder": "floormod", "equal": "eq", "not_equal": "ne", "less": "lt",
-    "less_equal": "le", "greater": "gt", "greater_equal": "ge", "bitwise_and": "and", "bitwise_or": "or",
-    "bitwise_xor": "xor", "left_shift": "shl", "right_shift": "shr",
-}  # fmt: skip
-_FUNCTION_OF_NUMPY = {
-    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctan2": "atan2", "arctanh": "atanh", "bitwise_count": "popcount", "invert": "bitwise_not",
-    "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "rint": "nearbyint",
-}  # fmt: skip
-
-
-def _is_scalar(value: object) -> bool:
-    """Whether a value of Python's, of NumPy's or an expression is one number."""
-    return isinstance(value, Operators) or getattr(value, "shape", ()) == ()
 
 
 def _binary(op: str, a: object, b: object) -> Expr:
@@ -41,25 +25,10 @@ def _binary(op: str, a: object, b: object) -> Expr:
     return binary(op, a, b)
 
 
-class Operators:
+class Operators(NumpyOfScalars):
     """What can be computed with as Python does with numbers: each operator makes an expression."""
 
     __slots__ = ()
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Expr:
-        """What NumPy calls for `np.float32(2) * x`, which is the expression, and for `np.exp(x)`, which is refused."""
-        op = _OF_NUMPY.get(ufunc.__name__)
-        if op is not None and method == "__call__" and all(_is_scalar(each) for each in inputs):
-            return _binary(op, *inputs)
-        name, source = ufunc.__name__, user_source()
-        if op is not None or method != "__call__":
-            raise TypeError(f"{source}: np.{name}: expected an expression and a number, got an array")
-        from .. import te
-
-        instead = _FUNCTION_OF_NUMPY.get(name, name)
-        if instead in te.__all__:
-            raise TypeError(f"{source}: expected te.{instead} of an expression, got np.{name}, which takes arrays")
-        raise TypeError(f"{source}: expected a function of te on an expression, got np.{name}, which takes arrays")
 
     def __add__(self, other: ExprLike) -> Expr:
         return _binary("add", self, other)
@@ -134,6 +103,9 @@ class Operators:
 
     def __round__(self, _: int | None = None) -> Expr:
         raise TypeError(f"{user_source()}: expected te.nearbyint or te.round of an expression, got Python's round")
+
+    def __int__(self) -> int:
+        raise TypeError(f"{user_source()}: expected .astype on an expression, got int(), which needs its value now")
 
     def __float__(self) -> float:
         raise TypeError(

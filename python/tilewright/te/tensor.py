@@ -14,6 +14,7 @@ from .alignment import ALIGNMENT
 from .arithmetic import literal
 from .expr import Expr, ExprLike, IterVar, Read, ReduceItem, Var
 from .extents import Array
+from .numpy_calls import NumpyOfElements
 from .reduction import Reduction
 from .strides import Strides
 
@@ -210,7 +211,7 @@ class _Elementless:
         __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _no_operator
 
 
-class Tensor(_Elementless):
+class Tensor(_Elementless, NumpyOfElements):
     """A tensor. ``A[i, k]`` reads one element, and ``A.op`` is the operation that defines it.
 
     >>> from tilewright import te
@@ -279,7 +280,7 @@ class Tensor(_Elementless):
         return f"Tensor(name={self.name}, shape={self.shape}, dtype={self.dtype})"
 
 
-class TensorSlice(_Elementless):
+class TensorSlice(_Elementless, NumpyOfElements):
     """A tensor with some of its indices given: ``A[i][k]`` is ``A[i, k]``.
 
     >>> from tilewright import te

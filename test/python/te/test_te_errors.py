@@ -185,12 +185,40 @@ def test_line_inside_a_long_lambda():
             "now",
             lambda: math.exp(H[i]),
         ),
-        ("np.add: expected an expression and a number, got an array", lambda: np.sum(H[i])),
+        ("expected .astype on an expression, got int(), which needs its value now", lambda: int(H[i])),
+        ("expected te.sum of an expression, got np.sum, which takes arrays", lambda: np.sum(H[i])),
         ("expected te.atan2 of an expression, got np.arctan2, which takes arrays", lambda: np.arctan2(H[i], H[i])),
         ("expected te.max of an expression, got np.maximum, which takes arrays", lambda: np.maximum(H[i], 0)),
         ("expected a function of te on an expression, got np.cbrt, which takes arrays", lambda: np.cbrt(H[i])),
+        (
+            "expected te.nearbyint or te.round of an expression, got np.round, which takes arrays",
+            lambda: np.round(H[i]),
+        ),
+        (
+            "expected te.select or te.if_then_else of an expression, got np.where, which takes arrays",
+            lambda: np.where(H[i] > 0, H[i], 0.0),
+        ),
+        ("expected te.min and te.max of an expression, got np.clip, which takes arrays", lambda: np.clip(H[i], 0, 1)),
+        ("expected te.max of an expression, got np.max, which takes arrays", lambda: np.max(H[i])),
+        ("expected the operator * of an expression, got np.square, which takes arrays", lambda: np.square(H[i])),
+        ("expected a function of te on an expression, got np.argmax, which takes arrays", lambda: np.argmax(H[i])),
+        (
+            "expected a function of te on an expression, got np.linalg.norm, which takes arrays",
+            lambda: np.linalg.norm(H[i]),
+        ),
         ("np.multiply: expected an expression and a number, got an array", lambda: np.arange(3) * H[i]),
         ("np.add: expected an expression and a number, got an array", lambda: np.add.reduce(H[i])),
+        ("expected te.sqrt on one element, A[...] with 2 indices, got np.sqrt of the tensor A", lambda: np.sqrt(A)),
+        ("expected te.exp on one element, A[...] with 2 indices, got np.exp of the tensor A", lambda: np.exp(A[i])),
+        (
+            "expected te.sum on one element, A[...] with 2 indices, got np.matmul of the tensor A",
+            lambda: np.matmul(A, A),
+        ),
+        ("expected te.sum on one element, A[...] with 2 indices, got np.dot of the tensor A", lambda: np.dot(A, A)),
+        (
+            "expected a scalar, got the tensor A: read one element of it, A[...] with 2 indices",
+            lambda: np.float32(2) * A,
+        ),
     ],
 )
 def test_functions_of_numpy(text, function):
