@@ -75,7 +75,8 @@ def Schedule_ReverseComputeAtOp : Schedule_Primitive<"reverse_compute_at"> {
   let summary = "a stage is computed inside a loop of a stage that it reads, just what that iteration made possible";
   let description = [{
     It follows what the iteration computes of `producer`. Where only such stages read the producer, its tensor lives within the
-    iteration.
+    iteration. A stage that does not read `producer` stands beside it, if it reads what is computed in the producer's loops.
+    Its axes are then the producer's first ones, and each iteration computes all of the others.
   }];
   let arguments = (ins Schedule_StageType:$stage, Schedule_StageType:$producer, Schedule_AxisType:$axis);
   let assemblyFormat = "$stage `at` $producer `,` $axis attr-dict";

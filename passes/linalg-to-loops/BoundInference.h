@@ -38,9 +38,9 @@ private:
   mlir::LogicalResult verifySteps();
   // Followers.cpp
   /// The part of its producer's tensor that an iteration around a follower computes, a pair of first element and
-  /// extent.
+  /// extent. If it is not clipped it may be larger than the tensor.
   std::optional<llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>>>
-  getProduced(const ScheduledStage &producer, const Axis *loop);
+  getProduced(const ScheduledStage &producer, const Axis *loop, bool isClipped = true);
   mlir::LogicalResult inferFollowerDomain(const ScheduledStage &stage);
   /// Which part of the tensor the stage's buffer holds, and where it lives.
   mlir::LogicalResult placeBuffer(const ScheduledStage &stage);

@@ -57,11 +57,22 @@ static SmallVector<Access> getReadsOf(const StageModel &model, const ScheduledSt
   return reads;
 }
 
+/// Whether a stage reads what is computed in the loops of another one, which itself it does not read.
+static bool isSibling(const StageModel &model, const ScheduledStage &stage, const ScheduledStage &of) {
+  return getReadsOf(model, stage, &of).empty() && llvm::any_of(getReads(stage), [&](Access &access) {
+           const ScheduledStage *read = model.getProducer(access.tensor);
+           while (read && read->attachStage && !read->follows && read->attachStage != &of)
+             read = read->attachStage;
+           return read && read->attachStage == &of && !read->follows;
+         });
+}
+
 LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
   ScheduledStage &producer = *stage.attachStage;
   auto error = [&] { return emitError(*stage.attachLoc) << "reverse_compute_at: "; };
   SmallVector<Access> reads = getReadsOf(*this, stage, &producer);
-  if (reads.empty())
+  bool isBeside = isSibling(*this, stage, producer);
+  if (reads.empty() && !isBeside)
     return error() << "expected a stage that reads stage '" << producer.name << "', got stage '" << stage.name << "'";
   if (producer.attachStage && !producer.follows)
     return error() << "expected a producer that is computed at the root, got stage '" << producer.name
@@ -78,7 +89,11 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
         return error() << "expected all that one iteration of loop '" << stage.attachAxis->name
                        << "' computes to be computed by one block, got axis '" << loop->name << "' of stage '"
                        << each->name << "' in it bound to " << schedule::stringifyThreadTag(*loop->bind);
-  if (!getReadAxes(stage, reads))
+  for (auto [i, axis] : llvm::enumerate(ArrayRef(stage.roots).take_front(isBeside ? stage.numSpatial : 0)))
+    if (i >= producer.numSpatial || axis->wholeExtent != producer.roots[i]->wholeExtent)
+      return error() << "expected stage '" << stage.name << "' to have the first axes of stage '" << producer.name
+                     << "', in whose loops it reads what is computed, got '" << axis->name << "' of another extent";
+  if (!isBeside && !getReadAxes(stage, reads))
     return error() << "expected stage '" << stage.name << "' to read stage '" << producer.name
                    << "' at its axes, each once, got other indices: use compute_at of stage '" << producer.name << "'";
   // What else it reads must be there by then.
@@ -108,7 +123,8 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
 
 using LinearBlock = SmallVector<std::pair<AffineExpr, AffineExpr>>;
 
-std::optional<LinearBlock> BoundInference::getProduced(const ScheduledStage &producer, const Axis *loop) {
+std::optional<LinearBlock> BoundInference::getProduced(const ScheduledStage &producer, const Axis *loop,
+                                                       bool isClipped) {
   ArrayRef<const Axis *> loops = bounds[producer].loops;
   ArrayRef<const Axis *> inner = loops.drop_front(getPosition(loops, loop) + 1);
   auto runs = [&](unsigned dim) { return llvm::is_contained(inner, bounds.getLoop(dim)); };
@@ -123,7 +139,7 @@ std::optional<LinearBlock> BoundInference::getProduced(const ScheduledStage &pro
     AffineExpr first = simplify(min + interval->min), size = simplify(interval->width + 1);
     elements = simplify(elements * size);
     bool isWhole = first == getAffineConstantExpr(0, function.getContext()) && isProvablyLess(whole - 1, size, extent);
-    block.push_back({first, isWhole ? whole : size});
+    block.push_back({first, isWhole && isClipped ? whole : size});
   }
   for (const Axis *axis : inner)
     if (!axis->isReduce)
@@ -148,6 +164,18 @@ LogicalResult BoundInference::inferFollowerDomain(const ScheduledStage &stage) {
                                        << stage.attachAxis->name << "' to compute a block of stage '" << producer.name
                                        << "', got loops that fuse or split their axes in another way";
   auto readAxes = getReadAxes(stage, getReadsOf(model, stage, &producer));
+  if (!readAxes) {
+    readAxes = llvm::to_vector(llvm::seq(stage.numSpatial));
+    // Of a stage that has fewer axes each element is computed once.
+    for (unsigned i = stage.numSpatial; i < producer.numSpatial; ++i)
+      if ((*block)[i].second != producer.roots[i]->wholeExtent)
+        return emitError(*stage.attachLoc)
+               << "reverse_compute_at: expected each iteration of loop '" << stage.attachAxis->name
+               << "' to compute all of axis '" << producer.roots[i]->name << "' of stage '" << producer.name
+               << "', which stage '" << stage.name << "' does not have, got a part of it";
+    // It has the iterations of what it stands beside, also those over the end of a tensor.
+    block = getProduced(producer, stage.attachAxis, /*isClipped=*/false);
+  }
   for (auto [position, part] : llvm::zip(*readAxes, *block)) {
     bounds[stage].mins[position] = part.first;
     bounds[stage.roots[position]].extent = part.second;

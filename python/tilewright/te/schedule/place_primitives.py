@@ -157,6 +157,9 @@ class PlacePrimitives(StageHandles):
         `parent`'s reduction, and each iteration computes a block of its tensor. If all readers of `parent` follow it in
         this way, its tensor lives within the loop.
 
+        Or this stage reads stages that are computed in the loops of `parent`, and has the first axes of `parent`. So
+        two outputs of one kernel can have different ranks.
+
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
         >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
@@ -189,7 +192,7 @@ class PlacePrimitives(StageHandles):
         self._check_whole("reverse_compute_at", source)
         if not isinstance(parent, StageHandles) or parent.schedule is not self.schedule:
             raise TypeError(f"{source}: reverse_compute_at: expected a stage of this schedule, got {parent!r}")
-        if parent is not self and self.key not in self.schedule.graph.readers(parent.key):
+        if parent is not self and not self.schedule.graph.may_follow(self.key, parent.key):
             raise schedule_error(
                 source, f"reverse_compute_at: expected a stage that '{self.name}' reads, got stage '{parent.name}'"
             )

@@ -49,6 +49,12 @@ class StageGraph:
         """The stages that read the tensors of `producer`."""
         return [op for op, reads in self.reads.items() if producer in reads]
 
+    def may_follow(self, stage: Operation, other: Operation) -> bool:
+        """Whether a stage reads another one, or something that the other one reads as well, through stages or not."""
+        if self.reads_through(other, stage):
+            return False
+        return other in self.reads[stage] or any(self.reads_through(other, one.key) for one in self.producers(stage))
+
     def producers(self, consumer: Operation) -> list[Stage]:
         """The stages that `consumer` reads."""
         return [self.stages[op] for op in self.reads[consumer] if op in self.stages]
