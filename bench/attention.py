@@ -25,6 +25,7 @@ from chain_rows import cross_entropy, gated_mlp, norm_matmul
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import tilewright as tw
+from tilewright import ops
 from tilewright.schedules import attention_wgmma
 
 TOKENS, HIDDEN, ROWS_CHECKED, REPEAT = 16384, 2048, 256, 20
@@ -109,6 +110,11 @@ def forward(clock: Clock, width: int, length: int, causal: bool, wide: int | Non
         func(*flat, out)
         errors[name] = error_of(out, rows, *flat, causal)
         calls[name] = lambda func=func: func(*flat, out)
+    if width == columns <= 128:  # what the forward pass of training has beside its result
+        name, given = '{"logarithms": true}', [x.detach() for x in (q, k, v)]
+        result, _ = ops.attention_with_logarithms(*given, is_causal=causal)
+        errors[name] = error_of(result.flatten(0, 1), rows, *flat, causal)
+        calls[name] = lambda: ops.attention_with_logarithms(*given, is_causal=causal)
     return figures_of(calls, errors, operations, clock.medians)
 
 

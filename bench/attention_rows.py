@@ -106,19 +106,28 @@ def gradients(medians: Medians, batch: int, heads: int, length: int, width: int,
     of_keys = [(128, 64), (128, 48)] if width == 128 and causal else [(128, 64)]
     shape = (batch * heads, length, width)
     flat = [one.detach().flatten(0, 1) for one in (head, q, k, v)]
-    # The result of the forward pass, which the peers have saved, too.
-    known = F.scaled_dot_product_attention(q, k, v, is_causal=causal).detach().flatten(0, 1).contiguous()
-    for last in of_keys:
+    # What the peers have saved of the forward pass, too: its result, and for each query the logarithm of its sum.
+    known = [x.view(batch * heads, length, -1).squeeze(-1) for x in _saved(q, k, v, causal)]
+    for last, kept in [(last, kept) for last in of_keys for kept in (1, 2)]:
         tiles = ((128, 128), (128, 128 if width == 64 else 64), last)
         *tensors, result = (te.placeholder(shape, "bfloat16", name=name) for name in ("head", "Q", "K", "V", "result"))
-        scheduled = attention_gradients_of(*tensors, behind=0 if causal else None, tiles=tiles, result=result)
+        logarithms = te.placeholder(shape[:-1], "float32", name="logarithms") if kept == 2 else None
+        scheduled = attention_gradients_of(
+            *tensors, behind=0 if causal else None, tiles=tiles, result=result, logarithms=logarithms
+        )
         func = tw.build(*scheduled, target="cuda", name="gradients")
         made = [torch.full_like(flat[0], float("nan")) for _ in range(3)]
-        func(*flat, known, *made)
-        name = json.dumps({"tiles": tiles})
+        given = (*flat, *known[:kept])
+        func(*given, *made)
+        name = json.dumps({"tiles": tiles, "logarithms": kept == 2})
         errors[name] = max(error([one.view(batch, heads, length, width) for one in made]))
-        calls[name] = lambda func=func, made=made: func(*flat, known, *made)
+        calls[name] = lambda func=func, given=given, made=made: func(*given, *made)
     return figures_of(calls, errors, 10.0 * batch * heads * length**2 * width / (2 if causal else 1), medians, 1.05)
+
+
+def _saved(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> list[torch.Tensor]:
+    made = ops.attention_with_logarithms(*(x.detach() for x in (q, k, v)), is_causal=causal)
+    return [x.contiguous() for x in made]
 
 
 def grouped(medians: Medians) -> dict[str, Any]:

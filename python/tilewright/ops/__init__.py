@@ -14,6 +14,7 @@ np.float32(60.0)
 from .activations import relu, sigmoid, silu, tanh
 from .attention import attention
 from .attention_gradients import attention_gradients
+from .attention_with_logarithms import attention_with_logarithms
 from .elementwise import add, gelu
 from .gemm import matmul
 from .images import conv2d
@@ -29,9 +30,9 @@ from .vectors import column_sum, matvec, vecmat
 from .windows import avg_pool, conv, conv_transpose, max_pool
 
 __all__ = [
-    "Operand", "Operator", "add", "argmax", "argmin", "attention", "attention_gradients", "avg_pool", "batch_norm",
-    "column_sum", "concatenate", "conv", "conv2d", "conv_transpose", "cross_entropy", "cumsum", "embedding", "gather",
-    "gelu", "group_norm", "layer_norm", "linear", "log_softmax", "matmul", "matvec", "max", "max_pool", "mean", "min",
-    "operator", "pad", "permute", "prod", "relu", "rms_norm", "rope", "row_sum", "scatter_add", "sigmoid", "silu",
-    "softmax", "sum", "tanh", "top_k", "transpose", "vecmat",
+    "Operand", "Operator", "add", "argmax", "argmin", "attention", "attention_gradients", "attention_with_logarithms",
+    "avg_pool", "batch_norm", "column_sum", "concatenate", "conv", "conv2d", "conv_transpose", "cross_entropy",
+    "cumsum", "embedding", "gather", "gelu", "group_norm", "layer_norm", "linear", "log_softmax", "matmul", "matvec",
+    "max", "max_pool", "mean", "min", "operator", "pad", "permute", "prod", "relu", "rms_norm", "rope", "row_sum",
+    "scatter_add", "sigmoid", "silu", "softmax", "sum", "tanh", "top_k", "transpose", "vecmat",
 ]  # fmt: skip

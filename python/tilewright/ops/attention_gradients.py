@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ def attention_gradients(
     mask: Operand | None = None,
     seed: Operand | None = None,
     result: Operand | None = None,
+    logarithms: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -49,12 +51,14 @@ def attention_gradients(
     are row-major. The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays
     give the same gradients. On sm_90a, three kernels of tensor cores compute 16-bit types with heads of multiples of 32
     up to 128, without a mask or a softcap. They store no scores, and need fewer products if the `result` of `attention`
-    is given. Everything else is scheduled by rules.
+    is given. With both results of `attention_with_logarithms` there is one kernel less. Everything else is scheduled by
+    rules.
 
     Raises
     ------
     TypeError, ValueError
-        As `attention`; and for a head of another shape or type.
+        As `attention`; for a head, a result or logarithms of another shape or type; and for logarithms without a
+        result.
 
     >>> import numpy as np
     >>> q, k, v, head = np.random.default_rng(0).standard_normal((4, 2, 5, 8)).astype("float32")
@@ -76,25 +80,40 @@ def attention_gradients(
             f"attention_gradients: expected a result of {expected[1]} and shape {expected[0]}, got {result.dtype} and "
             f"{result.shape}"
         )
+    _check_logarithms(logarithms, result, expected)
     operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask, "seed": seed, "result": result}
+    operands["logarithms"] = logarithms
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
     inputs = list(named.values())
     dropped: dict[str, Any] = {"dropout_p": dropout_p, "seed": named.pop("seed", None)}
-    known = named.pop("result", None)
+    known = {name: named.pop(name, None) for name in ("result", "logarithms")}
     is_masked = options["before"] is not None or options["behind"] is not None
     tiles = None
     if (target is None or target.kind != "cpu") and mask is None and softcap is None and (scale is None or scale > 0):
         tiles = gradient_tiles_for(q, k, v, expected[0], current(), is_masked=is_masked)
     if tiles is not None:
-        return attention_gradients_of(*named.values(), scale=scale, tiles=tiles, result=known, **options, **dropped)
-    outputs = _defined(*named.values(), scale=scale, softcap=softcap, result=known, **options, **dropped)
+        return attention_gradients_of(*named.values(), scale=scale, tiles=tiles, **known, **options, **dropped)
+    outputs = _defined(*named.values(), scale=scale, softcap=softcap, **known, **options, **dropped)
     return auto_schedule(outputs, target), [*inputs, *outputs]
+
+
+def _check_logarithms(logarithms: Operand | None, result: Operand | None, expected: tuple[Any, str]) -> None:
+    if logarithms is None:
+        return
+    if result is None:
+        raise ValueError("attention_gradients: expected the result beside the logarithms, got none")
+    shape, dtype = tuple(expected[0][:-1]), accumulator(expected[1])
+    if (logarithms.shape, logarithms.dtype) != (shape, dtype):
+        raise ValueError(
+            f"attention_gradients: expected logarithms of {dtype} and shape {shape}, got {logarithms.dtype} and "
+            f"{logarithms.shape}"
+        )
 
 
 def _defined(
     head: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None,
     before: int | None, behind: int | None, offset: int, softcap: float | None, dropout_p: float, seed: Tensor | None,
-    result: Tensor | None,
+    result: Tensor | None, logarithms: Tensor | None,
 ) -> list[Tensor]:  # fmt: skip
     """The gradients as stages: the weights P of a softmax, and dS = P (dP - sum of P dP) of its scores."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v)
@@ -134,14 +153,22 @@ def _defined(
         )
 
     S = te.compute(shape, masked, name="S")
-    M = over_keys("M", te.max, S)
-    lowest, none = te.const(float(np.finfo(acc).min), acc), te.const(0.0, acc)
-    E = te.compute(shape, lambda *at: te.exp(S(*at) - te.max(M(*at[:-1]), lowest)), name="E")
-    L = over_keys("L", te.sum, E)
+    none = te.const(0.0, acc)
+    if logarithms is None:
+        M = over_keys("M", te.max, S)
+        lowest = te.const(float(np.finfo(acc).min), acc)
+        E = te.compute(shape, lambda *at: te.exp(S(*at) - te.max(M(*at[:-1]), lowest)), name="E")
+        L = over_keys("L", te.sum, E)
 
-    def weight(*places: Any) -> Expr:
-        total = L(*places[:-1])
-        return te.select(total == none, none, E(*places) / total)
+        def weight(*places: Any) -> Expr:
+            total = L(*places[:-1])
+            return te.select(total == none, none, E(*places) / total)
+    else:
+
+        def weight(*places: Any) -> Expr:
+            known = logarithms(*places[:-1])
+            value = te.exp2(S(*places) * math.log2(math.e) - known)
+            return te.select(known == te.const(float("-inf"), acc), none, value)
 
     P = te.compute(shape, weight, name="P")
     if result is None:

@@ -9,8 +9,9 @@ from typing import Any
 from .. import te
 from ..devices import GPU
 from ..schedules.attention_choice import tiles_for
+from ..schedules.attention_memory import takes
 from ..schedules.key_parts import Written
-from ..schedules.online_softmax import attention_of, takes
+from ..schedules.online_softmax import attention_of
 from ..te.derivative import same
 from ..te.expr import Call, Cast, Const, Expr, IterVar, Read, Select
 from ..te.program import operations

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dtypes import item_bytes
+from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
 from ..te import (
     Expr,
@@ -28,13 +29,14 @@ from ..te import (
 )
 from ..te.schedule import Schedule
 from .scores import Dropout, heads_of, of_head, score
+from .shared_heads import is_shared, of_heads, schedule_of_heads
 
 __all__ = ["attention_gradients_of"]
 
 _ROWS, _SPAN, _WIDTHS = 64, 128, 32
 _LOG2_E = math.log2(math.e)
 _LEAST = -1e30  # What the maximum of a row counts as that sees no key. No score is less.
-_THREADS = 256  # of a block that sums the gradients of heads which share keys
+_THREADS = 256  # of a block that sums products
 
 
 def _whole(extent: int, factor: int) -> int:
@@ -270,6 +272,7 @@ def attention_gradients_of(
     result: Tensor | None = None,
     dropout_p: float = 0.0,
     seed: Tensor | None = None,
+    logarithms: Tensor | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """The gradients of softmax(scale Q K^T) V by Q, K and V, where `head` is that by the result.
 
@@ -279,42 +282,37 @@ def attention_gradients_of(
     sum has one order, so the same arrays give the same gradients. `tiles` are rows and columns of the three.
 
     Weights and gradients of scores are rounded to the type of Q before they are multiplied. Keys and values may have
-    fewer heads than Q. If the `result` is given, the second number comes of it alone.
+    fewer heads than Q. If the `result` is given, the second number comes of it alone. With the `logarithms` of the
+    forward pass (`attention_of`), too, there is no first kernel.
     All options are those of `attention_of`; heads of keys and of values have one width, up to 128.
 
     Returns
     -------
     tuple
-        The schedule, and `head`, Q, K and V, the seed and the result if they are given, and the three gradients.
+        The schedule, and `head`, Q, K and V, the seed, the result and the logarithms if they are given, and the three
+        gradients.
     """
     scale = float(Q.shape[-1] ** -0.5) if scale is None else scale  # type: ignore[operator]
     made = _Definition(head, Q, K, V, scale, before, behind, offset, Dropout.of(dropout_p, seed))
-    chains = [made.statistics(tiles[0], result is None)]
+    if logarithms is not None and result is None:
+        raise ValueError("expected the result beside the logarithms of its sums, got none")
     products = None if result is None else made.products(result)
-    numbers = chains[0].results if products is None else [*chains[0].results, products]
-    shared = _is_shared(made.heads, K, V)
+    chains = [] if logarithms is not None else [made.statistics(tiles[0], result is None)]
+    numbers = [logarithms] if logarithms is not None else [*chains[0].results]
+    numbers += [] if products is None else [products]
+    shared = is_shared(made.heads, K, V)
     chains.append(made.gradients(tiles[1], numbers, False, Q.dtype))
     chains.append(made.gradients(tiles[2], numbers, True, "float32" if shared else Q.dtype))
     (dQ,), (dV, dK) = chains[-2].results, chains[-1].results
-    summed = [_of_heads(dK, K, "dK"), _of_heads(dV, V, "dV")] if shared else [dK, dV]
+    summed = [of_heads(dK, K, "dK"), of_heads(dV, V, "dV")] if shared else [dK, dV]
     s = create_schedule([dQ.op, *dict.fromkeys(one.op for one in summed)])
     for chain in chains:
         _schedule(s, chain, stages)
     for one in summed if shared else []:
-        axes = s[one].op.axis
-        every = axes[0]
-        for axis in axes[1:]:
-            every = s[one].fuse(every, axis)
-        block, thread = s[one].split(every, factor=_THREADS)
-        s[one].bind(block, thread_axis("blockIdx.x"))
-        s[one].bind(thread, thread_axis("threadIdx.x"))
-        for total in one.op.input_tensors:
-            if total.op.reduce_axis:
-                s[total].set_scope("local")
-                s[total].compute_at(s[one], thread)
+        schedule_of_heads(s, one)
     if products is not None:
         _schedule_products(s, products)
-    return s, [head, Q, K, V, *(one for one in (seed, result) if one is not None), dQ, *summed]
+    return s, [head, Q, K, V, *(one for one in (seed, result, logarithms) if one is not None), dQ, *summed]
 
 
 def _schedule_products(s: Schedule, products: Tensor) -> None:
@@ -327,26 +325,6 @@ def _schedule_products(s: Schedule, products: Tensor) -> None:
     s[products].bind(block, thread_axis("blockIdx.x"))
     s[products].bind(warp, thread_axis("threadIdx.y"))
     s[products].bind(lane, thread_axis("threadIdx.x"))
-
-
-def _is_shared(heads: Sequence[Any], *tensors: Tensor) -> bool:
-    """Whether several heads read one of a tensor."""
-    return [*heads] != [*tensors[0].shape[:-2]] or [*heads] != [*tensors[1].shape[:-2]]
-
-
-def _of_heads(gradient: Tensor, x: Tensor, name: str) -> Tensor:
-    """The sum over what shares an element of x."""
-    counts: list[Any] = [a // b for a, b in zip(gradient.shape, x.shape, strict=True)]
-    axes = {d: reduce_axis((0, count), name=f"g{d}") for d, count in enumerate(counts) if count > 1}
-    if not axes:
-        return compute(x.shape, lambda *at: gradient(*at).astype(x.dtype), name=name)
-
-    def element(*at: Expr) -> Expr:
-        places = [place * counts[d] + axes[d] if d in axes else place for d, place in enumerate(at)]
-        return sum(gradient(*places), axis=list(axes.values()))
-
-    total = compute(x.shape, element, name=f"{name}.sum")
-    return compute(x.shape, lambda *at: total(*at).astype(x.dtype), name=name)
 
 
 def _schedule(s: Schedule, chain: _Chain, stages: int) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..devices import GPU
-from .online_softmax import takes
+from .attention_memory import takes
 
-__all__ = ["Laid", "gradient_tiles_for", "lists_tiles", "tiles_for"]
+__all__ = ["Laid", "gradient_tiles_for", "lists_tiles", "logarithm_tiles_for", "tiles_for"]
 
 
 class Laid(Protocol):
@@ -90,6 +90,25 @@ def gradient_tiles_for(
         (128 if own > 64 else 64, of_other)
         for own, of_other in ((queries, 128), (queries, 128 if is_narrow else 64), (keys, columns))
     )
+
+
+def logarithm_tiles_for(
+    q: Laid, k: Laid, v: Laid, shape: Sequence[int], gpu: GPU | None, *, is_causal: bool
+) -> dict[str, Any] | None:
+    """What `tiles_for` has for a kernel that gives the logarithms of sums, too, without parts; None where it does not.
+
+    >>> from tilewright.devices import current
+    >>> from tilewright.ops.operator import Operand
+    >>> one, odd = (Operand((2, 16, 4096, width), "bfloat16") for width in (128, 72))
+    >>> logarithm_tiles_for(one, one, one, one.shape, current(), is_causal=False)
+    {'tile': (128, 128)}
+    >>> logarithm_tiles_for(odd, odd, odd, odd.shape, current(), is_causal=False) is None
+    True
+    """
+    tiles = tiles_for(q, k, v, shape, None, gpu, is_causal=is_causal)
+    if tiles is None or shape[-1] % _PANEL:
+        return None
+    return {"tile": tiles["tile"]} if "parts" in tiles else tiles
 
 
 def lists_tiles(mask: Laid, shape: Sequence[int], keys: int, tiles: dict[str, Any]) -> bool:

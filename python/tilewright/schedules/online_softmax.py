@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -31,50 +31,21 @@ from ..te import (
     thread_axis,
 )
 from ..te.schedule import Schedule
+from .attention_memory import shared_bytes_of
 from .key_parts import KeyParts, Written, merged, schedule_merge
 from .key_tiles import KeyTiles
 from .scores import Dropout, in_window, of_place, score
 
-__all__ = ["attention_of", "takes"]
+__all__ = ["attention_of"]
 
 _ROWS, _SPAN, _WIDTHS = 64, 128, 32
 _LOG2_E = math.log2(2.718281828459045)
 # Of a row that is masked away whole the maximum counts as this, so that its exponentials are 0. No score is less.
 _LEAST = -1e30
-_OTHER_REGISTERS = 64
-_BARRIERS = 1024
 
 
 def _whole(extent: int, factor: int) -> int:
     return -(-extent // factor) * factor
-
-
-def takes(
-    tile: tuple[int, int], width: int, wide: int, shared_bytes: int, registers: int, stages: int = 2,
-    *, is_split: bool = False,
-) -> bool:  # fmt: skip
-    """Whether tiles of heads of `width`, and of values of `wide`, fit a block's shared memory and a thread's registers.
-
-    The registers hold the accumulators and the weights.
-
-    >>> takes((128, 128), 192, 128, 232448, 255), takes((128, 128), 256, 256, 232448, 255)
-    (True, False)
-    """
-    _, columns = tile
-    depth, results = _whole(width, _WIDTHS), _whole(wide, _WIDTHS) + (_WIDTHS if is_split else 0)
-    if builtins.max(depth, results, columns) > 256:
-        return False
-    # Of a warpgroup's 64 rows each thread has half a column: scores, their weights in 16 bits, results.
-    held = columns // 2 + columns // 4 + results // 2
-    # Results of whole columns may go from registers to memory.
-    shared = _shared_bytes(tile, depth, results, stages, 4 if is_split else 2 if results > wide else 0)
-    return shared <= shared_bytes and held <= registers - _OTHER_REGISTERS
-
-
-def _shared_bytes(tile: tuple[int, int], depth: int, results: int, stages: int, result_bytes: int) -> int:
-    """Of tiles of 16 bits of Q, K and V, and of results."""
-    rows, columns = tile
-    return 2 * (rows * depth + stages * columns * (depth + results)) + result_bytes * rows * results + _BARRIERS
 
 
 @dataclass
@@ -116,6 +87,7 @@ def attention_of(
     seed: Tensor | None = None,
     written: Written | None = None,
     is_listed: bool = False,
+    with_logarithms: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
 
@@ -140,6 +112,9 @@ def attention_of(
 
     If `is_listed`, two kernels list the tiles of keys of which a `mask` of bools leaves something. Only these are
     visited, and the mask is read only for those that it cuts.
+
+    If `with_logarithms`, there is a second result, of float32: for each query the logarithm, by 2, of its sum of
+    exponentials. Of a query that sees no key, that is minus infinity. Results then go from registers to memory.
 
     With `written`, scores are those of a user's expressions. They are times `scale` if that is given.
     """
@@ -282,21 +257,31 @@ def attention_of(
     )
     made.loaded.append((value, W))
 
+    def unit_of(*row: Expr) -> Expr:
+        """The exponent, of two, of what the sum of a row is counted in."""
+        return (M(*row) if sees else max(M(*row), _LEAST)) * factor
+
+    def total_of(*row: Expr) -> Expr:
+        if sinks is None or places.is_split:
+            return L(*row)
+        return L(*row) + exp2(sinks(row[-2]).astype("float32") * _LOG2_E - unit_of(*row))
+
     def result(*at: Expr) -> Expr:
-        total, largest = L(*at[:-1]), M(*at[:-1])
-        if sinks is not None and not places.is_split:
-            exponent = sinks(at[-3]).astype("float32") * _LOG2_E
-            total = total + exp2(exponent - (largest if sees else max(largest, _LEAST)) * factor)
+        total = total_of(*at[:-1])
         if not sees:
             total = select(total == 0.0, const(1, "float32"), total)
         value = W(*at) * (1 / total)
         if not places.is_split:
             return value.astype(dtype)
-        return select(at[-1] < wide, value, (largest if sees else max(largest, _LEAST)) * factor + log2(L(*at[:-1])))
+        return select(at[-1] < wide, value, unit_of(*at[:-1]) + log2(L(*at[:-1])))
 
+    if with_logarithms and places.is_split:
+        raise ValueError(f"expected no parts of keys beside the logarithms of sums, got {parts}")
+    if with_logarithms:
+        is_direct = True
     if is_direct is None:
         most = current().shared_bytes_per_block
-        is_direct = not places.is_split and results == wide and _shared_bytes(tile, depth, results, stages, 2) > most
+        is_direct = not places.is_split and results == wide and shared_bytes_of(tile, depth, results, stages, 2) > most
     if is_direct and (places.is_split or results != wide):
         raise ValueError(f"expected whole results of a multiple of {_WIDTHS} columns to store directly, got {wide}")
     stored = compute(W.shape, result, name="O.shared")
@@ -306,17 +291,28 @@ def attention_of(
         name="O.parts" if places.is_split else written.name if written is not None else "O",
     )
     O, merging = merged(last, places, queries, wide, dtype, sinks) if places.is_split else (last, [])  # noqa: E741
-    s = create_schedule(O.op)
+    logarithms = []
+    if with_logarithms:
+        logarithms = [compute(last.shape[:-1], lambda *row: unit_of(*row) + log2(total_of(*row)), name="logarithms")]
+    s = create_schedule([one.op for one in (O, *logarithms)])
     _schedule(
-        s, made, (M, L, P, W, last if is_direct else stored, last), axes, tile, stages, registers, places.is_split
-    )
+        s, made, (M, L, P, W, last if is_direct else stored, last), axes, tile, stages, registers, places.is_split,
+        logarithms,
+    )  # fmt: skip
     if listed is not None:
         listed.schedule(s)
     if blocks is not None:
         s[last].persistent(blocks)
     if merging:
         schedule_merge(s, O, merging)
-    return s, [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks, seed) if one is not None), O]
+    return s, [
+        Q,
+        K,
+        V,
+        *(one for one in (mask, pages, lengths, slopes, sinks, seed) if one is not None),
+        O,
+        *logarithms,
+    ]
 
 
 def _schedule(
@@ -328,6 +324,7 @@ def _schedule(
     stages: int,
     registers: tuple[int, int] | None,
     is_split: bool,
+    beside: Sequence[Tensor],
 ) -> None:
     M, L, P, W, stored, O = stages_of  # noqa: E741
     rows, columns = tile
@@ -363,6 +360,8 @@ def _schedule(
         warpgroup, _ = s[stored].split(s[stored].op.axis[-2], factor=_ROWS)
         s[stored].reorder(warpgroup, *s[stored].op.axis[:-2])
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
+    for one in beside:
+        s[one].reverse_compute_at(s[stored], warpgroup)
 
     def load(loaded: Tensor, at: Tensor, loop: IterVar) -> None:
         s[loaded].set_scope("shared")

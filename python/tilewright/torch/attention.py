@@ -7,13 +7,14 @@ from typing import Any
 import torch
 
 from ..ops import attention as _attention
-from ..ops import attention_gradients
+from ..ops import attention_gradients, attention_with_logarithms
 from ..ops.attention import result_shape
 from ..ops.layouts import empty_like
 from ..ops.operator import Operand
 
 __all__ = ["attention"]
 
+_HALVES = (torch.float16, torch.bfloat16)
 _Window = tuple[int | None, int | None] | None
 
 
@@ -69,6 +70,11 @@ def _like(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
 @_op.register_fake
 def _(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *_: Any) -> torch.Tensor:
+    return _empty(q, k, v)
+
+
+def _empty(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """A result that nothing is computed for."""
     # The checks of operands that are broadcast ask whether extents are 1, which would make numbers of symbols.
     is_symbolic = any(isinstance(extent, torch.SymInt) for extent in q.shape)
     if is_symbolic and q.dim() == k.dim() == v.dim() and q.shape[:-3] == k.shape[:-3] == v.shape[:-3]:
@@ -94,11 +100,13 @@ def _gradients(
     dropout_p: float = 0.0,
     seed: torch.Tensor | None = None,
     result: torch.Tensor | None = None,
+    logarithms: torch.Tensor | None = None,
 ) -> list[torch.Tensor]:
     given = [one.detach().contiguous() for one in (head, q, k, v, mask) if one is not None]
     options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
-    if result is not None:
-        options["result"] = result.detach().contiguous()
+    for name, one in (("result", result), ("logarithms", logarithms)):
+        if one is not None:
+            options[name] = one.detach().contiguous()
     made: Any = attention_gradients(*given, **options, **_seed(seed))
     return list(made)
 
@@ -124,6 +132,52 @@ def _backward(ctx: Any, head: torch.Tensor) -> tuple[Any, ...]:
 
 
 _op.register_autograd(_backward, setup_context=_setup)
+
+
+@torch.library.custom_op("tilewright::attention_with_logarithms", mutates_args=())
+def _op_for_training(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    before: int | None = None,
+    behind: int | None = None,
+    offset: int = 0,
+    dropout_p: float = 0.0,
+    seed: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    options = _options(is_causal, scale, enable_gqa, before, behind, None, offset, dropout_p)
+    result, logarithms = attention_with_logarithms(q.detach(), k.detach(), v.detach(), **options, **_seed(seed))
+    return result, logarithms
+
+
+@_op_for_training.register_fake
+def _(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *_: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    result = _empty(q, k, v)
+    return result, result.new_empty(result.shape[:-1], dtype=torch.float32)
+
+
+def _setup_training(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
+    q, k, v, *ctx.options, seed = inputs
+    ctx.save_for_backward(q, k, v, seed, *output)
+
+
+def _backward_training(ctx: Any, head: torch.Tensor, _: Any) -> tuple[Any, ...]:
+    q, k, v, seed, *made = ctx.saved_tensors
+    *options, offset, dropout_p = ctx.options
+    gradients = _gradients(head, q, k, v, None, *options, None, offset, dropout_p, seed, *made)
+    return (*gradients, *[None] * len(ctx.options), None)
+
+
+_op_for_training.register_autograd(_backward_training, setup_context=_setup_training)
+
+
+def _keeps_logarithms(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
+    """Whether gradients are wanted of what has them by tensor cores, which then read the logarithms of sums."""
+    is_wanted = torch.is_grad_enabled() and any(one.requires_grad for one in (q, k, v))
+    return is_wanted and q.dtype in _HALVES and all(one.is_contiguous() for one in (q, k, v))
 
 
 def attention(
@@ -160,4 +214,6 @@ def attention(
     """
     before, behind = window or (None, None)
     seed = torch.randint(-(2**31), 2**31, (), dtype=torch.int32, device=q.device) if dropout_p else None
+    if mask is None and softcap is None and _keeps_logarithms(q, k, v):
+        return _op_for_training(q, k, v, is_causal, scale, enable_gqa, before, behind, offset, dropout_p, seed)[0]
     return _op(q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p, seed)

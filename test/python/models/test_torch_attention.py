@@ -59,9 +59,17 @@ def test_gradients_are_those_of_differences(options: dict[str, Any]) -> None:
     torch.autograd.gradcheck(lambda *given: attention(*given, **options), operands())
 
 
+@pytest.mark.parametrize("is_dense", [False, True], ids=["views", "dense"])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-def test_gradients_of_16_bit_types_are_the_same_in_each_run(dtype: torch.dtype) -> None:
+def test_gradients_of_16_bit_types_are_the_same_in_each_run(dtype: torch.dtype, is_dense: bool) -> None:
     inputs = operands(dtype, 4)
+    if is_dense:
+        inputs = [one.detach().contiguous().requires_grad_() for one in inputs]
+    # What is dense keeps the logarithms of sums for its gradients.
+    name = "AttentionWithLogarithms" if is_dense else "Attention"
+    made = attention(*inputs, is_causal=True, enable_gqa=True)
+    assert name.lower() in type(made.grad_fn).__name__.replace("_", "").lower()
+    assert is_dense or "logarithms" not in type(made.grad_fn).__name__
     head = torch.randn(2, 4, 5, 6, dtype=dtype)
     first, second = (
         torch.autograd.grad(attention(*inputs, is_causal=True, enable_gqa=True), inputs, head) for _ in range(2)
@@ -79,6 +87,9 @@ def test_what_operators_of_pytorch_have_to_do() -> None:
     q, k, v = operands()
     tested = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
     torch.library.opcheck(torch.ops.tilewright.attention.default, (q, k, v, None, True), test_utils=tested)
+    dense = [one.detach().half().contiguous().requires_grad_() for one in (q, k, v)]
+    op = torch.ops.tilewright.attention_with_logarithms.default
+    torch.library.opcheck(op, (*dense, True), test_utils=tested)
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])

@@ -48,9 +48,14 @@ def check(seed: int, target: str) -> None:
     given = [np.ascontiguousarray(one) for one in arrays]
     made = ops.attention_gradients(head, *given, target=target, **case.options)
     assert len(made) == len(wanted)
+    kept, logarithms = ops.attention_with_logarithms(*given, target=target, **case.options)
+    mask = [] if case.mask is None else given[3:]
+    fewer = ops.attention_gradients(
+        head, *given[:3], *mask, result=kept, logarithms=logarithms, target=target, **case.options
+    )
     floats = [one for one in arrays if one.dtype != bool]
     largest = 1.0 + sum(float(np.abs(one.astype("float64")).max()) for one in floats if one.size)
-    for got, right, of in zip(made, expected, floats, strict=True):
+    for got, right, of in zip((*made, *fewer), expected * 2, floats * 2, strict=True):
         assert (got.shape, got.dtype) == (of.shape, of.dtype)
         if got.size and right is not None:
             # What is rounded once is as large as what it is a sum of.
@@ -110,9 +115,16 @@ def test_kernels_of_tensor_cores(shapes: list[tuple[int, ...]], options: dict[st
     result = ops.attention(q, k, v, target=H200, **options)
     made = ops.attention_gradients(head, q, k, v, target=H200, **options)
     beside = ops.attention_gradients(head, q, k, v, result=result, target=H200, **options)
+    both = dict(
+        zip(("result", "logarithms"), ops.attention_with_logarithms(q, k, v, target=H200, **options), strict=True)
+    )
+    np.testing.assert_array_equal(both["result"], result)
+    fewer = ops.attention_gradients(head, q, k, v, **both, target=H200, **options)
+    s, _ = ops.attention_gradients.schedule(head, q, k, v, **both, target=H200, **options)
+    assert "M" not in {stage.name for stage in s.stages}
     exact = [torch.tensor(one.astype("float64"), requires_grad=True) for one in (q, k, v)]
     expected = torch.autograd.grad(attention(*exact, None, options), exact, torch.tensor(head.astype("float64")))
-    for got, right in zip((*made, *beside), (*expected, *expected), strict=True):
+    for got, right in zip((*made, *beside, *fewer), expected * 3, strict=True):
         # Weights, gradients of scores and results are rounded to 11 bits once each.
         difference = np.abs(got.astype("float64") - right.numpy())
         assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
@@ -136,7 +148,10 @@ def test_dropout(target: str):
     weights = torch.softmax(exact[0] @ exact[1].transpose(1, 2) / 8, -1)
     result = weights * torch.tensor(stays(9, 2, 64, 64, 0.5) / 0.5) @ exact[2]
     expected = torch.autograd.grad(result, exact, torch.tensor(head.astype("float64")))
-    for got, right in zip(made, expected, strict=True):
+    dropped: dict[str, Any] = {"seed": np.array(9, "int32"), "dropout_p": 0.5, "target": target}
+    kept, logarithms = ops.attention_with_logarithms(q, k, v, **dropped)
+    fewer = ops.attention_gradients(head, q, k, v, result=kept, logarithms=logarithms, **dropped)
+    for got, right in zip((*made, *fewer), expected * 2, strict=True):
         difference = np.abs(got.astype("float64") - right.numpy())
         assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
 
@@ -148,3 +163,45 @@ def test_a_result_that_does_not_fit():
     assert str(raised.value) == (
         "attention_gradients: expected a result of float32 and shape (2, 3, 8), got float32 and (2, 3, 4)"
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"logarithms": ((2, 3), "float32")}, "expected the result beside the logarithms, got none"),
+        (
+            {"result": ((2, 3, 8), "float16"), "logarithms": ((2, 4), "float64")},
+            "expected logarithms of float32 and shape (2, 3), got float64 and (2, 4)",
+        ),
+    ],
+)
+def test_logarithms_that_do_not_fit(given: dict[str, tuple[tuple[int, ...], str]], message: str):
+    q = np.zeros((2, 3, 8), "float16")
+    arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in given.items()}
+    with pytest.raises(TilewrightError) as raised:
+        ops.attention_gradients(q, q, q, q, **arrays)
+    assert str(raised.value) == f"attention_gradients: {message}"
+
+
+@pytest.mark.parametrize("softcap", [None, 2.0])
+@pytest.mark.parametrize(("width", "queries"), [(64, 130), (40, 130), (64, 1)])
+def test_logarithms_of_sums(width: int, queries: int, softcap: float | None):
+    """By the kernel, and by rules for what that does not take."""
+    rng = np.random.default_rng(5)
+    q, k, v = (rng.standard_normal((3, rows, width)).astype("float16") for rows in (queries, 200, 200))
+    options: dict[str, Any] = {"window": (20, 5), "offset": 100, "softcap": softcap, "target": H200}
+    s, _ = ops.attention_with_logarithms.schedule(q, k, v, **options)
+    assert ("rolling_update" in str(s.trace())) == (width == 64)
+    result, logarithms = ops.attention_with_logarithms(q, k, v, **options)
+    np.testing.assert_allclose(
+        result.astype("float32"), ops.attention(q, k, v, **options).astype("float32"), atol=2.0**-10
+    )
+    scores = q.astype("float64") @ k.astype("float64").transpose(0, 2, 1) * width**-0.5
+    scores = scores if softcap is None else softcap * np.tanh(scores / softcap)
+    i, j = np.arange(queries)[:, None] + 100, np.arange(200)
+    scores = np.where((j >= i - 20) & (j <= i + 5), scores, -np.inf)
+    with np.errstate(divide="ignore"):
+        expected = np.log2(np.exp(scores).sum(-1))
+    assert (np.isneginf(expected) == (i.T >= 220)).all()
+    # A soft cap has a fast tanh.
+    np.testing.assert_allclose(logarithms, expected, atol=2e-6 if softcap is None else 2e-3)

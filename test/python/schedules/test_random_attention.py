@@ -11,7 +11,8 @@ import pytest
 import tilewright as tw
 from tilewright import te, testing
 from tilewright.runtime.ndarray import as_dtype
-from tilewright.schedules.online_softmax import attention_of, takes
+from tilewright.schedules.attention_memory import takes
+from tilewright.schedules.online_softmax import attention_of
 
 FEW, MANY = 8, 2000
 SHARED, REGISTERS = 232448, 255

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -12,7 +13,7 @@ from ...schedules.scores import Dropout, heads_of, of_head, of_page, score
 from ...te import Expr, Tensor
 from .common import OPERATORS, Operator, accumulator, at
 
-__all__ = ["attention"]
+__all__ = ["attention", "attention_and_logarithms"]
 
 
 def attention(
@@ -21,6 +22,18 @@ def attention(
     slopes: Tensor | None = None, sinks: Tensor | None = None, dropout_p: float = 0.0, seed: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """softmax(scale * q @ k.T + mask) @ v, heads x queries x width; zeros where a query sees no key."""
+    return attention_and_logarithms(
+        q, k, v, mask, scale=scale, before=before, behind=behind, offset=offset, softcap=softcap, pages=pages,
+        lengths=lengths, slopes=slopes, sinks=sinks, dropout_p=dropout_p, seed=seed,
+    )[0]  # fmt: skip
+
+
+def attention_and_logarithms(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None, before: int | None,
+    behind: int | None, offset: int, softcap: float | None, pages: Tensor | None = None, lengths: Tensor | None = None,
+    slopes: Tensor | None = None, sinks: Tensor | None = None, dropout_p: float = 0.0, seed: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The result, and for each query the logarithm, by 2, of its sum of exponentials."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v) if pages is None else list(q.shape[:-2])
     queries, keys, width = q.shape[-2], k.shape[-2], q.shape[-1]
     if pages is not None:
@@ -85,14 +98,19 @@ def attention(
 
     W = te.compute([*heads, queries, v.shape[-1]], weighted, name="W")
 
+    def total_of(*row: Any) -> Expr:
+        if sinks is None:
+            return L(*row)
+        return L(*row) + te.exp(sinks(row[-2]).astype(acc) - te.max(M(*row), lowest))
+
     def element(*places: Any) -> Expr:
-        total = L(*places[:-1])
-        if sinks is not None:
-            total = total + te.exp(sinks(places[-3]).astype(acc) - te.max(M(*places[:-1]), lowest))
-        none = te.const(0.0, acc)
+        total, none = total_of(*places[:-1]), te.const(0.0, acc)
         return te.select(total == none, none, W(*places) / total).astype(q.dtype)
 
-    return te.compute(W.shape, element, name="O")
+    def logarithm(*row: Any) -> Expr:
+        return te.max(M(*row), lowest) * math.log2(math.e) + te.log2(total_of(*row))
+
+    return te.compute(W.shape, element, name="O"), te.compute(shape[:-1], logarithm, name="logarithms")
 
 
 def _of_graph(

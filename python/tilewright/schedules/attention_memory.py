@@ -1,0 +1,37 @@
+"""What a block of attention needs of shared memory and of registers."""
+
+from __future__ import annotations
+
+__all__ = ["shared_bytes_of", "takes"]
+
+_WIDTHS = 32
+_OTHER_REGISTERS = 64
+_BARRIERS = 1024
+
+
+def takes(
+    tile: tuple[int, int], width: int, wide: int, shared_bytes: int, registers: int, stages: int = 2,
+    *, is_split: bool = False,
+) -> bool:  # fmt: skip
+    """Whether tiles of heads of `width`, and of values of `wide`, fit a block's shared memory and a thread's registers.
+
+    The registers hold the accumulators and the weights.
+
+    >>> takes((128, 128), 192, 128, 232448, 255), takes((128, 128), 256, 256, 232448, 255)
+    (True, False)
+    """
+    _, columns = tile
+    depth, results = -(-width // _WIDTHS) * _WIDTHS, -(-wide // _WIDTHS) * _WIDTHS + (_WIDTHS if is_split else 0)
+    if max(depth, results, columns) > 256:
+        return False
+    # Of a warpgroup's 64 rows each thread has half a column: scores, their weights in 16 bits, results.
+    held = columns // 2 + columns // 4 + results // 2
+    # Results of whole columns may go from registers to memory.
+    shared = shared_bytes_of(tile, depth, results, stages, 4 if is_split else 2 if results > wide else 0)
+    return shared <= shared_bytes and held <= registers - _OTHER_REGISTERS
+
+
+def shared_bytes_of(tile: tuple[int, int], depth: int, results: int, stages: int, result_bytes: int) -> int:
+    """Of tiles of 16 bits of Q, K and V, and of results."""
+    rows, columns = tile
+    return 2 * (rows * depth + stages * columns * (depth + results)) + result_bytes * rows * results + _BARRIERS
