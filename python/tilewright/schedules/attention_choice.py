@@ -160,10 +160,10 @@ def tiles_for(
     {'tile': (128, 128), 'blocks': 131}
     >>> tiles_for(Operand((1, 32, 1, 128), "float16"), *[Operand((1, 8, 8192, 128), "float16")] * 2, (1, 32, 1, 128),
     ...           None, current())
-    {'tile': (64, 128), 'parts': 16, 'stages': 2}
+    {'tile': (64, 128), 'parts': 16, 'stages': 3}
     >>> tiles_for(Operand((16, 64, 1, 128), "float16"), *[Operand((16, 8, 8192, 128), "float16")] * 2,
     ...           (16, 64, 1, 128), None, current())
-    {'tile': (64, 128), 'parts': 1, 'stages': 2}
+    {'tile': (64, 128), 'parts': 1, 'stages': 3}
     >>> large = Operand((2, 8, 4096, 256), "bfloat16")
     >>> tiles_for(large, large, large, large.shape, None, current())
     {'tile': (128, 80)}
@@ -199,7 +199,7 @@ def tiles_for(
         blocks = own_heads * math.ceil(own_rows / rows)
         deep = [
             stages
-            for stages in ((_MOST_STAGES, 2) if is_split else (2,))
+            for stages in (range(_MOST_STAGES, 1, -1) if is_split else (2,))
             if takes(
                 (rows, columns), width, wide, gpu.shared_bytes_per_block, gpu.registers_per_thread, stages,
                 is_split=is_split,

@@ -21,13 +21,13 @@ def takes(
     (True, False)
     """
     _, columns = tile
-    depth, results = -(-width // _WIDTHS) * _WIDTHS, -(-wide // _WIDTHS) * _WIDTHS + (_WIDTHS if is_split else 0)
+    depth, results = -(-width // _WIDTHS) * _WIDTHS, -(-wide // _WIDTHS) * _WIDTHS
     if max(depth, results, columns) > 256:
         return False
     # Of a warpgroup's 64 rows each thread has half a column: scores, their weights in 16 bits, results.
     held = columns // 2 + columns // 4 + results // 2
-    # Results of whole columns may go from registers to memory.
-    shared = shared_bytes_of(tile, depth, results, stages, 4 if is_split else 2 if results > wide else 0)
+    # Results of whole columns, and those of parts of the keys, may go from registers to memory.
+    shared = shared_bytes_of(tile, depth, results, stages, 2 if results > wide and not is_split else 0)
     return shared <= shared_bytes and held <= registers - _OTHER_REGISTERS
 
 

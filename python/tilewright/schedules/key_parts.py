@@ -100,34 +100,35 @@ class KeyParts:
 
 
 def merged(
-    partial: Tensor, parts: KeyParts, queries: Any, wide: int, dtype: str, sinks: Tensor | None
+    partial: Tensor, logarithms: Tensor, parts: KeyParts, queries: Any, wide: int, dtype: str, sinks: Tensor | None
 ) -> tuple[Tensor, list[Tensor]]:
     """The result of what the parts come to, and the stages before it.
 
-    A row of a part has its values, and behind them the logarithm, by 2, of its sum of exponentials.
+    A row of a part has its values, and the logarithm, by 2, of its sum of exponentials.
     """
     count = parts.heads[-1]
 
-    def at(places: Sequence[Any], part: Any, column: Any) -> Expr:
+    def at(places: Sequence[Any], part: Any) -> list[Any]:
         *outer, row = places
         if parts.packed > 1:
             outer, row = [*outer[:-1], outer[-1] // parts.packed], outer[-1] % parts.packed
-        return partial(*outer, part, row, column)
+        return [*outer, part, row]
+
+    def power(row: Sequence[Any], part: Any) -> Expr:
+        return exp2(logarithms(*at(row, part)) - finite(row))
 
     shape = (*parts.all_heads, queries)
     axes = [reduce_axis((0, count), name=name) for name in ("pm", "pl", "po")]
-    M = compute(shape, lambda *row: max(at(row, axes[0], wide), axis=axes[0]), name="M.parts")
+    M = compute(shape, lambda *row: max(logarithms(*at(row, axes[0])), axis=axes[0]), name="M.parts")
 
     def finite(row: Sequence[Any]) -> Expr:
         """Of a row that sees no key the largest logarithm is minus infinity."""
         return max(M(*row), float(np.finfo("float32").min))
 
-    L = compute(shape, lambda *row: sum(exp2(at(row, axes[1], wide) - finite(row)), axis=axes[1]), name="L.parts")
+    L = compute(shape, lambda *row: sum(power(row, axes[1]), axis=axes[1]), name="L.parts")
     W = compute(
         (*shape, wide),
-        lambda *place: sum(
-            exp2(at(place[:-1], axes[2], wide) - finite(place[:-1])) * at(place[:-1], axes[2], place[-1]), axis=axes[2]
-        ),
+        lambda *place: sum(power(place[:-1], axes[2]) * partial(*at(place[:-1], axes[2]), place[-1]), axis=axes[2]),
         name="W.parts",
     )
 

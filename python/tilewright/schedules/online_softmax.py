@@ -127,8 +127,6 @@ def attention_of(
     places = KeyParts.of(Q, K, V, columns, parts, pages, written)
     made = _Stages(places.heads, _whole(places.rows, rows), _whole(places.keys, columns))
     heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
-    if places.is_split:
-        results += _WIDTHS  # the first of these columns is the logarithm of the sum of exponentials
     shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
     # Exponentials are those of two: scores are multiplied once, by their unit and by this logarithm.
     unit = scale if softcap is None else softcap
@@ -271,18 +269,17 @@ def attention_of(
         if not sees:
             total = select(total == 0.0, const(1, "float32"), total)
         value = W(*at) * (1 / total)
-        if not places.is_split:
-            return value.astype(dtype)
-        return select(at[-1] < wide, value, unit_of(*at[:-1]) + log2(L(*at[:-1])))
+        return value if places.is_split else value.astype(dtype)
 
     if with_logarithms and places.is_split:
         raise ValueError(f"expected no parts of keys beside the logarithms of sums, got {parts}")
-    if with_logarithms:
+    # What has two results stores both from registers.
+    if with_logarithms or places.is_split:
         is_direct = True
     if is_direct is None:
         most = current().shared_bytes_per_block
-        is_direct = not places.is_split and results == wide and shared_bytes_of(tile, depth, results, stages, 2) > most
-    if is_direct and (places.is_split or results != wide):
+        is_direct = results == wide and shared_bytes_of(tile, depth, results, stages, 2) > most
+    if is_direct and not places.is_split and results != wide:
         raise ValueError(f"expected whole results of a multiple of {_WIDTHS} columns to store directly, got {wide}")
     stored = compute(W.shape, result, name="O.shared")
     last = compute(
@@ -290,11 +287,15 @@ def attention_of(
         lambda *at: result(*at) if is_direct else stored(*at),
         name="O.parts" if places.is_split else written.name if written is not None else "O",
     )
-    O, merging = merged(last, places, queries, wide, dtype, sinks) if places.is_split else (last, [])  # noqa: E741
     logarithms = []
-    if with_logarithms:
+    if with_logarithms or places.is_split:
         logarithms = [compute(last.shape[:-1], lambda *row: unit_of(*row) + log2(total_of(*row)), name="logarithms")]
-    s = create_schedule([one.op for one in (O, *logarithms)])
+    O, merging = last, []  # noqa: E741
+    if places.is_split:
+        O, merging = merged(last, logarithms[0], places, queries, wide, dtype, sinks)  # noqa: E741
+    given = [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks, seed) if one is not None)]
+    made_of = [O] if places.is_split else [O, *logarithms]
+    s = create_schedule([one.op for one in made_of])
     _schedule(
         s, made, (M, L, P, W, last if is_direct else stored, last), axes, tile, stages, registers, places.is_split,
         logarithms,
@@ -305,14 +306,7 @@ def attention_of(
         s[last].persistent(blocks)
     if merging:
         schedule_merge(s, O, merging)
-    return s, [
-        Q,
-        K,
-        V,
-        *(one for one in (mask, pages, lengths, slopes, sinks, seed) if one is not None),
-        O,
-        *logarithms,
-    ]
+    return s, [*given, *made_of]
 
 
 def _schedule(
