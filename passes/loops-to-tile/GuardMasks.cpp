@@ -1,7 +1,8 @@
 //===- GuardMasks.cpp - masks for the tiles that they cut -----------------===//
 //
 // Where a mask's condition holds for all elements of a tile, nothing is chosen: such a tile needs neither the places of
-// its elements nor the comparisons. Which tiles those are is known from the tile's place, once for a warpgroup.
+// its elements nor the comparisons. Which tiles those are is known from the tile's place, once for a warpgroup. A block
+// of a persistent kernel that has one tile keeps one copy of the map: the code of another has to come from memory.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Instructions.h"
@@ -21,6 +22,23 @@ namespace tilewright {
 #include "passes/loops-to-tile/Passes.h.inc"
 
 namespace {
+/// Whether a loop over the places of clusters or blocks has one iteration at most.
+static bool hasOneIteration(scf::ForOp loop) {
+  auto end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+  return loop.getLowerBound().getDefiningOp<gpu::ClusterIdOp>() && end && step && *end <= *step;
+}
+
+/// Whether a block computes the map for one tile, as it has no other one.
+static bool isOfOnlyTile(tile::MapOp map) {
+  bool isInTile = false;
+  for (auto loop = map->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>()) {
+    if (!hasOneIteration(loop))
+      return false;
+    isInTile = true;
+  }
+  return isInTile;
+}
+
 /// The masks of one map.
 class MaskedMap {
 public:
@@ -95,6 +113,8 @@ void MaskedMap::collect(Value condition) {
 }
 
 bool MaskedMap::match() {
+  if (isOfOnlyTile(map))
+    return false;
   auto effects = getEffectsRecursively(map);
   if (!effects || !llvm::all_of(*effects, [](auto &one) { return isa<MemoryEffects::Read>(one.getEffect()); }))
     return false;

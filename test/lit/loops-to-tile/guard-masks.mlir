@@ -108,6 +108,69 @@ func.func @window(%lengths: memref<2xi32>) {
 
 // -----
 
+// A persistent kernel whose 4 clusters have one tile each keeps one copy of the map.
+// CHECK-LABEL: func.func @one_tile
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @one_tile() {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c250 = arith.constant 250 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %cluster = gpu.cluster_id x
+    scf.for %tile = %cluster to %c4 step %c4 {
+      %s = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %i = affine.apply affine_map<(t, r) -> (64 * t + r)>(%tile, %row)
+        %in = arith.cmpi slt, %i, %c250 : index
+        %f = arith.select %in, %e, %zero : f32
+        tile.yield %f : f32
+      }
+      %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// With a fifth tile, which one of the clusters has, too, whole tiles are computed without their mask.
+// CHECK-LABEL: func.func @two_tiles
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: return
+func.func @two_tiles() {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  %c300 = arith.constant 300 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %cluster = gpu.cluster_id x
+    scf.for %tile = %cluster to %c5 step %c4 {
+      %s = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %i = affine.apply affine_map<(t, r) -> (64 * t + r)>(%tile, %row)
+        %in = arith.cmpi slt, %i, %c300 : index
+        %f = arith.select %in, %e, %zero : f32
+        tile.yield %f : f32
+      }
+      %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+    }
+  }
+  return
+}
+
+// -----
+
 // A diagonal that no tile is wholly before, a mask by what is in memory for each element, and a map that writes: they stay.
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: scf.if
