@@ -157,6 +157,11 @@ class Text(nn.Module):
 def made(name: str, tiny: bool) -> tuple[nn.Module, torch.Tensor]:
     """A model and its input."""
     torch.manual_seed(0)
+    if name.split(" b")[0] in TIMM:
+        import timm  # not needed by other rows
+
+        architecture, batch = name.split(" b")
+        return timm.create_model(architecture), torch.randn(2 if tiny else int(batch), 3, 224, 224)
     if name.startswith("resnet50"):
         batch = int(name.split(" b")[1])
         model = resnet((1, 1), 8) if tiny else resnet((3, 4, 6, 3), 64)
@@ -183,7 +188,11 @@ def made(name: str, tiny: bool) -> tuple[nn.Module, torch.Tensor]:
 
 
 ROWS = ("block bert 1x128", "bert 1x128", "resnet50 b1", "block gpt2 1x1024", "gpt2 1x1024", "block llama 1x2048",
-        "bert 16x512", "resnet50 b64")  # fmt: skip
+        "bert 16x512", "resnet50 b64", "llama 1x2048", "llama 1x1", "vit_base_patch16_224 b1",
+        "vit_base_patch16_224 b64", "convnext_tiny b64", "efficientnet_b0 b64", "mobilenetv3_large_100 b64",
+        "swin_tiny_patch4_window7_224 b64")  # fmt: skip
+TIMM = {name.split(" b")[0] for name in ROWS if "_" in name}
+"""The rows whose models timm makes, where it is installed."""
 
 
 def median_ms(call: Any, device: str, repeat: int = 30) -> float:
