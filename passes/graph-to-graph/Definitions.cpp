@@ -1,6 +1,10 @@
 //===- Definitions.cpp - what the te function of an operator says of it ----===//
 #include "passes/graph-to-graph/Definitions.h"
 
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -49,6 +53,8 @@ std::optional<Definition> readDefinition(func::FuncOp function) {
   Block &body = function.getBody().front();
   definition.operands.resize(body.getNumArguments());
   SmallVector<unsigned> numReads(body.getNumArguments());
+  // By a stage's result, how it is read, and the operands behind it.
+  llvm::MapVector<Value, std::pair<OperandUse, llvm::SmallSetVector<unsigned, 4>>> stages;
   unsigned numStages = 0;
   for (Operation &op : body) {
     if (isa<te::ExternOp>(op)) {
@@ -62,17 +68,32 @@ std::optional<Definition> readDefinition(func::FuncOp function) {
       continue;
     ++numStages;
     definition.reduces |= compute.getReducer().has_value() || compute.getScan();
+    llvm::SmallSetVector<unsigned, 4> behind;
+    llvm::DenseSet<Value> readStages;
     compute.getBody().walk([&](Operation *inner) {
       definition.onlyMoves &= isMove(inner);
       auto read = dyn_cast<te::ReadOp>(inner);
-      auto argument = read ? dyn_cast<BlockArgument>(read.getTensor()) : BlockArgument();
+      if (!read)
+        return;
+      if (auto stage = stages.find(read.getTensor()); stage != stages.end()) {
+        auto &[use, operands] = stage->second;
+        behind.insert(operands.begin(), operands.end());
+        addRead(read, compute, use);
+        use.isReadOnce &= readStages.insert(read.getTensor()).second;
+        for (unsigned i : operands)
+          definition.operands[i].isReadOnce &= use.isReadOnce;
+      }
+      auto argument = dyn_cast<BlockArgument>(read.getTensor());
       if (!argument)
         return;
       unsigned i = argument.getArgNumber();
+      behind.insert(i);
       if (++numReads[i] > 1)
         definition.operands[i].isReadOnce = false;
       addRead(read, compute, definition.operands[i]);
     });
+    for (Value result : compute.getResults())
+      stages.insert({result, {OperandUse(), behind}});
   }
   if (numStages == 0 && !definition.reduces)
     return std::nullopt;

@@ -42,6 +42,47 @@ func.func @ends(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x8xf32>, tensor<
   return %s, %q, %w : tensor<4xf32>, tensor<4x8xf32>, tensor<8x4xf32>
 }
 
+// Each element of %e is read for several results, through a stage that pads it.
+// CHECK-LABEL: func.func @windows
+// CHECK: graph.group "exp"
+// CHECK: ends = ["sum_pool reads its elements several times"]
+// CHECK: graph.group "sum_pool"
+func.func @windows(%x: tensor<1x1x4xf32>) -> tensor<1x1x4xf32> {
+  %e = graph.exp %x {graph.definition = @exp_image} : tensor<1x1x4xf32>
+  %p = graph.sum_pool %e {graph.definition = @window_sums, kernel = array<i64: 3>, strides = array<i64: 1>, before = array<i64: 1>, after = array<i64: 1>, dilations = array<i64: 1>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  return %p : tensor<1x1x4xf32>
+}
+func.func private @exp_image(%x: tensor<1x1x4xf32>, %o: tensor<1x1x4xf32> {te.output}) -> tensor<1x1x4xf32> {
+  %r = te.compute "exp" (%n: 1, %c: 1, %i: 4) {
+    %e = te.read %x[%n, %c, %i] : tensor<1x1x4xf32>
+    %y = math.exp %e : f32
+    te.yield %y : f32
+  } : tensor<1x1x4xf32>
+  return %r : tensor<1x1x4xf32>
+}
+func.func private @window_sums(%x: tensor<1x1x4xf32>, %o: tensor<1x1x4xf32> {te.output}) -> tensor<1x1x4xf32> {
+  %padded = te.compute "padded" (%n: 1, %c: 1, %i: 6) {
+    %first = arith.constant 1 : index
+    %last = arith.constant 5 : index
+    %a = arith.cmpi sge, %i, %first : index
+    %b = arith.cmpi slt, %i, %last : index
+    %inside = arith.andi %a, %b : i1
+    %e = scf.if %inside -> (f32) {
+      %read = te.read %x[%n, %c, %i - 1] : tensor<1x1x4xf32>
+      scf.yield %read : f32
+    } else {
+      %none = arith.constant 0.0 : f32
+      scf.yield %none : f32
+    }
+    te.yield %e : f32
+  } : tensor<1x1x6xf32>
+  %r = te.compute "sums" (%n: 1, %c: 1, %i: 4) sum (%k: 3) {
+    %e = te.read %padded[%n, %c, %i + %k] : tensor<1x1x6xf32>
+    te.yield %e : f32
+  } : tensor<1x1x4xf32>
+  return %r : tensor<1x1x4xf32>
+}
+
 // Nothing is known of an operator without a definition.
 // CHECK-LABEL: func.func @unknown
 // CHECK: graph.group "exp"
