@@ -21,6 +21,9 @@ class RayExecutor(Executor):
     `cpus` and `gpus` are what Ray sets aside for each task. A task whose worker vanished raises Ray's error and is not
     run again by Ray: `tune` does that, and keeps a record of it.
 
+    Ray starts its workers at a niceness of 15, so that on a busy machine they hardly run. Where they measure, start Ray
+    with the environment variable `RAY_worker_niceness=0`.
+
     >>> with RayExecutor(gpus=1) as executor:                                  # doctest: +SKIP
     ...     result = tw.tune([C], "cuda", executor=executor, workers=8)
     """

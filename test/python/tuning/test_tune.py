@@ -463,7 +463,14 @@ def test_dask_workers_one_of_which_dies(tmp_path):
 def test_ray_workers_one_of_which_dies():
     ray = pytest.importorskip("ray")
     folder = tempfile.mkdtemp(prefix="ray")  # the path of a socket in it has at most 107 bytes
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _temp_dir=folder)
+    # Ray's own niceness of 15 leaves its workers no time on a machine that is busy.
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        _temp_dir=folder,
+        _system_config={"worker_niceness": 0},
+    )
     try:
         executor = tw.tuning.RayExecutor()
         pid = executor.submit(os.getpid).result()
