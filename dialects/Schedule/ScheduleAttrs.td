@@ -203,7 +203,7 @@ def Schedule_PersistentAttr : Schedule_Attr<"Persistent", "persistent"> {
 }
 
 def Schedule_CopyAttr : Schedule_Attr<"Copy", "copy"> {
-  let summary = "a hardware engine copies the tile that a store is of";
+  let summary = "TMA copies the tile that a store writes";
   let description = [{
     `swizzle` is the swizzle's span in bytes of the buffer in shared memory; 0 is none. `columns` is the number of
     columns that the buffer has at once, where a result is stored through a smaller buffer. A result that is `deferred`

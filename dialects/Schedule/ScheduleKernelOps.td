@@ -65,7 +65,7 @@ def Schedule_SwizzleOp : Schedule_Primitive<"swizzle"> {
 }
 
 def Schedule_CopyByOp : Schedule_Primitive<"copy_by", [Schedule_GPUOnly]> {
-  let summary = "a hardware engine copies a stage's elements, a tile at a time";
+  let summary = "TMA copies a stage's elements, a tile at a time";
   let description = [{
     The stage is a copy from global memory to shared memory, or from shared memory to an output. It copies a part of a
     tensor; elements beyond the tensor's end are zero. The shared buffer's rows are whole spans of `swizzle` bytes,

@@ -161,7 +161,7 @@ def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {
 }
 
 def Schedule_PadEinsumOp : Schedule_Primitive<"pad_einsum", [Schedule_ReplacesAxes, NamesResults]> {
-  let summary = "the extents of a sum of products grow to multiples, the tensors that it reads with zeros";
+  let summary = "the extents of a matmul or convolution are padded to multiples, its operands with zeros";
   let description = [{
     `padding` has a number for each axis, spatial axes first. Each tensor that is read gets a new stage, which is zero
     beyond the tensor's end. Another new stage has the sum over the longer axes, and the old stage copies its elements

@@ -8,7 +8,7 @@ include "dialects/Tile/TileBase.td"
 //===----------------------------------------------------------------------===//
 
 def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
-  let summary = "a warpgroup begins to multiply two tiles, and adds the matrix product to an accumulator";
+  let summary = "a warpgroup starts to multiply two tiles and to add the result to an accumulator";
   let description = [{
     By all threads of a warpgroup. `a` has 64 rows, and `b` has as many rows as the accumulator has columns. The sum is
     over the columns of both (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed
@@ -73,9 +73,9 @@ def Tile_WgmmaCommitOp : Tile_Op<"wgmma_commit", [Tile_WarpgroupCollective, Tile
 }
 
 def Tile_WgmmaWaitOp : Tile_Op<"wgmma_wait", [Tile_WarpgroupCollective, Tile_Effects]> {
-  let summary = "waits until no more than so many groups of products are under way";
+  let summary = "waits until at most so many groups of wgmma are in flight";
   let description = [{
-    With an accumulator, gives what it holds. None of the groups that may still be under way may add to it.
+    With an accumulator, gives what it holds. None of the groups that may still be in flight may add to it.
 
     ```mlir
     tile.wgmma_wait 1

@@ -163,7 +163,7 @@ def Tile_InitOp : Tile_RingUse<"init", [Tile_Effects]> {
 //===----------------------------------------------------------------------===//
 
 def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]> {
-  let summary = "copies a tile from global memory to a slot's buffer, in bulk";
+  let summary = "loads a tile by TMA, from global memory into a slot's buffer";
   let description = [{
     The coordinates are those of the tile's first element in the tensor, outermost dimension first. What lies outside of
     the tensor is filled with zeros. One instruction copies one box of the map. As many instructions as needed are
@@ -192,7 +192,7 @@ def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]>
 }
 
 def Tile_TMAStoreOp : Tile_Op<"tma_store", [Tile_SingleThread, Tile_Effects]> {
-  let summary = "copies a buffer to global memory, in bulk";
+  let summary = "stores a buffer to global memory by TMA";
   let description = [{
     What lies outside of the tensor is left out. The copy is one of the group that the next `tile.commit_stores` of this
     thread ends. What threads wrote to the buffer must have been made visible with `tile.fence_async` before a barrier.

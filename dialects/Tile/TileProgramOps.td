@@ -136,7 +136,7 @@ def Tile_FillOp : Tile_Op<"fill", [Pure]> {
 }
 
 def Tile_MatmulOp : Tile_Op<"matmul", [Tile_BeforeBarriers, Tile_Unconditional, Pure, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "multiplies two tiles and adds the matrix product to a fragment";
+  let summary = "multiplies two tiles and adds the result to a fragment";
   let description = [{
     Operands are those of `tile.wgmma`, the first in shared memory or a fragment. With `promoted`, the tensor cores add
     up only so many iterations of the loop around it. The warpgroup's threads add these sums to the others.

@@ -141,7 +141,7 @@ class Tile_RegisterTile<string name, string mnemonicText> : Tile_Type<name, mnem
   }];
 }
 def Tile_AccumulatorType : Tile_RegisterTile<"Accumulator", "accumulator"> {
-  let summary = "a tile in the registers of a warpgroup that products may still be added to";
+  let summary = "a tile in the registers of a warpgroup to which wgmma may still add";
   let description = [{
     Nobody can read it: the tensor cores may be writing to it. `tile.wgmma_wait 0` makes a fragment of it.
 

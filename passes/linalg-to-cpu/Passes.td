@@ -26,8 +26,8 @@ def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
 def LegalizeScheduledLoops : Pass<"legalize-scheduled-loops", "mlir::func::FuncOp"> {
   let summary = "Loops of a schedule are made such as a processor can run";
   let description = [{
-    A loop bound to a block or thread index of a GPU is an error; one of virtual threads is a loop as any other. A product
-    and a sum may be one instruction.
+    A loop bound to a block or thread index of a GPU is an error; one of virtual threads is a loop as any other. A
+    multiplication and an addition may become one fused instruction.
 
     ```mlir
     scf.for %i = %c0 to %c4 step %c1 {

@@ -45,8 +45,8 @@ def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {
     Both become one: what is reduced so far is repaired whenever M changes. The repair is found in the element, as
     `schedule.rolling_update` says. Tiles that both loops load, and matmuls that both compute, are there once. Elements are
     computed with a finite M: 0 in place of an infinite M, of rows that a mask has left nothing of so far. A factor is 1 where
-    M stays, also where M stays infinite. A loop may also follow one that sums products, of which it reads nothing: the
-    gradients of keys and of values are one loop so. Products of loaded tiles then begin together.
+    M stays, also where M stays infinite. A loop may also follow a loop of matmuls of which it reads nothing: so
+    the gradients of keys and of values are one loop. Matmuls of loaded tiles then start together.
 
     ```mlir
     %most = scf.for %j ... iter_args(%m = %lowest) { ...  %m1 = tile.row_reduce max %s into %m ... }
