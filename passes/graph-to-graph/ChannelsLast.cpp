@@ -84,8 +84,8 @@ graph::TransposeOp getToFirst(Value value) {
   return transpose && transpose.getPermutation() == ArrayRef<int64_t>(kToFirst) ? transpose : nullptr;
 }
 
-struct SinkBehindElementwise : RewritePattern {
-  explicit SinkBehindElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+struct SinkTransposeBehindElementwise : RewritePattern {
+  explicit SinkTransposeBehindElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!op->hasTrait<graph::BroadcastElementwise>())
@@ -147,7 +147,7 @@ struct ChannelsLast : impl::ChannelsLastBase<ChannelsLast> {
     if (isGrouped)
       return;
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConvolutionOfRows, SinkBehindElementwise, SinkBehindSum>(&getContext());
+    patterns.add<ConvolutionOfRows, SinkTransposeBehindElementwise, SinkBehindSum>(&getContext());
     graph::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     graph::ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -37,8 +37,8 @@ std::optional<SmallVector<int64_t>> getShapeOfMatrix(ArrayRef<int64_t> shape, Ar
   return std::nullopt;
 }
 
-struct SinkBehindElementwise : RewritePattern {
-  explicit SinkBehindElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+struct SinkReshapeBehindElementwise : RewritePattern {
+  explicit SinkReshapeBehindElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!op->hasTrait<graph::BroadcastElementwise>())
@@ -91,9 +91,9 @@ template <typename ReduceOp> struct SinkBehindReduction : OpRewritePattern<Reduc
 struct SinkReshapes : impl::SinkReshapesBase<SinkReshapes> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns
-        .add<SinkBehindElementwise, SinkBehindReduction<graph::ReduceSumOp>, SinkBehindReduction<graph::ReduceMaxOp>,
-             SinkBehindReduction<graph::ReduceMinOp>, SinkBehindReduction<graph::ReduceProdOp>>(&getContext());
+    patterns.add<SinkReshapeBehindElementwise, SinkBehindReduction<graph::ReduceSumOp>,
+                 SinkBehindReduction<graph::ReduceMaxOp>, SinkBehindReduction<graph::ReduceMinOp>,
+                 SinkBehindReduction<graph::ReduceProdOp>>(&getContext());
     graph::ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -41,7 +41,7 @@ static void addFloatLegalization(OpPassManager &pm) {
   pm.addPass(arith::createArithExpandOpsPass(expand));
 }
 
-static void addLoweringToLLVM(OpPassManager &pm) {
+static void addCPULoweringToLLVM(OpPassManager &pm) {
   // The rows of a scan are parts of buffers.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
@@ -92,7 +92,7 @@ void tilewright::buildLoopsToCPUPipeline(OpPassManager &pm, const CPUPipelineOpt
   pm.addNestedPass<func::FuncOp>(createUnrollScheduledLoops());
   addFloatLegalization(pm);
   pm.addPass(createWrapInHostABI());
-  addLoweringToLLVM(pm);
+  addCPULoweringToLLVM(pm);
 }
 
 void tilewright::registerLinalgToCPUPipeline() {
