@@ -31,14 +31,15 @@ def test_a_product_of_bools():
     _check(lambda a, b: a * b, torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False]))
 
 
-@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate"])
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
 def test_pad(mode):
     _check(lambda x: torch.ops.aten.pad(x, [1, 2, 0, 1], mode), torch.randn(2, 3, 4, 5))
 
 
-def test_pad_of_an_unknown_mode():
-    with pytest.raises(tw.CompileError, match="expected mode 'constant', 'reflect' or 'replicate', got 'circular'"):
-        tw.compile(Calls(lambda x: torch.ops.aten.pad(x, [1, 1], "circular")), (torch.randn(1, 2, 4),), target="cpu")
+def test_nan_is_the_largest_in_order():
+    x = torch.tensor([[1.0, torch.nan, -2.0, torch.nan], [3.0, 1.0, torch.nan, torch.inf]])
+    _check(lambda x: (*x.sort(stable=True, dim=1), *x.sort(stable=True, dim=1, descending=True)), x, equal_nan=True)
+    _check(lambda x: (*x[1:].topk(2, 1), *x[1:].topk(3, 1, largest=False)), x, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32])

@@ -135,15 +135,19 @@ def cumprod(x: Tensor, *, axis: int, exclusive: bool, reverse: bool) -> Tensor:
 def topk(x: Tensor, *, k: int, axis: int, largest: bool) -> tuple[Tensor, Tensor]:
     """The k best elements along an axis, in order, and where they are.
 
-    The rank of an element is how many come before it: of equal ones the first comes first.
+    The rank of an element is how many come before it: of equal ones the first comes first. NaN is the largest.
     """
     extent = x.shape[axis]
     other = te.reduce_axis((0, extent), name="other")
 
     def rank_of(*i: Any) -> Expr:
         mine, theirs = x(*i), x(*i[:axis], other, *i[axis + 1 :])
-        better = theirs > mine if largest else theirs < mine
-        first = te.all(theirs == mine, other < i[axis])
+        better, same = theirs > mine if largest else theirs < mine, theirs == mine
+        if "float" in x.dtype:
+            more, less = (theirs, mine) if largest else (mine, theirs)
+            better = te.any(better, te.all(te.isnan(more), less == less))
+            same = te.any(same, te.all(te.isnan(mine), te.isnan(theirs)))
+        first = te.all(same, other < i[axis])
         return te.sum(te.select(better | first, te.const(1, "int64"), te.const(0, "int64")), axis=other)
 
     rank = te.compute(x.shape, rank_of, name="rank")
