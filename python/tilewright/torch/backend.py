@@ -103,9 +103,10 @@ def _device(example_inputs: Sequence[Any]) -> torch.device:
     return device
 
 
-def _given(x: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """A tensor as the graph has it: row-major, where it runs; the last dimension of a complex one are its parts."""
-    x = x.detach().to(device)
+def _given(x: torch.Tensor | None, device: torch.device) -> torch.Tensor:
+    """A tensor as the graph has it: row-major, where it runs; the last dimension of a complex one are its parts. None
+    stands for a token, which has no elements."""
+    x = (torch.empty(0) if x is None else x.detach()).to(device)
     x = torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
     return x.contiguous() if device.type == "cuda" else x
 

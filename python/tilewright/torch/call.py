@@ -18,7 +18,7 @@ from ..te.expr import Const
 from .dtypes import dtype_name
 from .extents import Extents, SymbolicFloat
 
-__all__ = ["CONVERTERS", "Call", "Converter", "converter", "real_dtype", "refused"]
+__all__ = ["CONVERTERS", "Call", "Converter", "converter", "real_dtype", "refused", "whole"]
 
 Converter = Callable[..., Any]
 
@@ -202,3 +202,17 @@ class Call:
 def dtype_of_torch(dtype: torch.dtype | None, default: str) -> str:
     """NumPy's name of an optional element type."""
     return default if dtype is None else dtype_name(dtype)
+
+
+def whole(call: Call, x: Value, name: str) -> Value:
+    """An input in its own shape, of the dimensions of `Extents.parts`."""
+    wanted = [*call.shape, 2] if call.is_complex else call.shape
+    if list(map(str, x.shape)) == list(map(str, wanted)):
+        return x
+    if len(x.shape) != len(wanted):
+        symbols = {str(one): one for one in x.shape}
+        places = [symbols.get(f"{name}__{d}", extent) for d, extent in enumerate(wanted)]
+        x = call.reshape(x, places)
+    if list(map(str, x.shape)) == list(map(str, wanted)):
+        return x
+    return call.op("slice", x, starts=[0] * x.rank, steps=[1] * x.rank, sizes=wanted)

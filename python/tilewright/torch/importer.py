@@ -22,7 +22,7 @@ from ..messages.progress import progress
 from ..target import Target
 from ..te import Expr, Var
 from . import converters as converters
-from .call import CONVERTERS, Call, real_dtype, refused
+from .call import CONVERTERS, Call, real_dtype, refused, whole
 from .converters.complex_numbers import Pair, convert_complex, joined
 from .converters.complex_numbers import parted as parts_of
 from .decompositions import decompositions
@@ -32,6 +32,7 @@ from .extents import Extents, SymbolicFloat, is_loose
 __all__ = ["compile_torch", "import_fx", "import_torch", "is_random"]
 
 _SEED = "random seed"
+_with_effects: Any = torch.ops.higher_order.with_effects
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _FRAME = re.compile(r'File "(.*?)", line (\d+)')
 
@@ -213,7 +214,7 @@ class _Import:
                 given_value: Any = builder.inputs[node.name]
                 call = self._call_of(node, f"input {node.name!r}")
                 if self._parted:
-                    given_value = _whole(call, given_value, node.name)
+                    given_value = whole(call, given_value, node.name)
                 if node.meta["val"].is_complex():
                     given_value = parts_of(call, given_value)
                 self._values[node] = given_value
@@ -238,7 +239,11 @@ class _Import:
             return builder.finish(outputs)
 
     def _is_input(self, node: Node) -> bool:
-        return node.name not in self._held and isinstance(node.meta.get("val"), torch.Tensor)
+        if node.name in self._held or not isinstance(node.meta.get("val"), torch.Tensor):
+            return False
+        # An exported program has tokens that are none of its inputs.
+        is_token = node.users and all(one.target is _with_effects for one in node.users)
+        return self._outputs is None or not is_token
 
     def _results(self, last: Node) -> list[Node]:
         flat: list[Node] = []
@@ -306,6 +311,10 @@ class _Import:
             return
         if isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool, int, float, bool)):
             return  # what it is stands in the value
+        if target is _with_effects and node.args[1] is torch.ops.aten._linalg_check_errors.default:
+            token: Any = node.args[0]
+            self._values[node] = [self._values.get(token)]  # whether a matrix was singular is not checked
+            return
         if getattr(target, "_schema", None) is None:
             if node.meta.get("val") is None and not node.users:
                 return  # a check of torch's, of a size
@@ -347,20 +356,6 @@ class _Import:
         if is_listed(given):
             return [self._argument(one) for one in given]
         return given
-
-
-def _whole(call: Call, x: Value, name: str) -> Value:
-    """An input in its own shape, of the dimensions of `Extents.parts`."""
-    wanted = [*call.shape, 2] if call.is_complex else call.shape
-    if list(map(str, x.shape)) == list(map(str, wanted)):
-        return x
-    if len(x.shape) != len(wanted):
-        symbols = {str(one): one for one in x.shape}
-        places = [symbols.get(f"{name}__{d}", extent) for d, extent in enumerate(wanted)]
-        x = call.reshape(x, places)
-    if list(map(str, x.shape)) == list(map(str, wanted)):
-        return x
-    return call.op("slice", x, starts=[0] * x.rank, steps=[1] * x.rank, sizes=wanted)
 
 
 def _flat(arguments: Iterable[Any]) -> Iterator[Any]:

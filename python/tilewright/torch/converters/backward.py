@@ -24,18 +24,26 @@ def _convolution_backward(
     call: Call, grad: Value, x: Value, w: Value, bias_sizes: Any, stride: Sequence[int], padding: Sequence[int],
     dilation: Sequence[int], transposed: bool, output_padding: Sequence[int], groups: int, mask: Sequence[bool],
 ) -> Any:  # fmt: skip
-    del bias_sizes, output_padding
+    del bias_sizes
     rank = w.rank - 2
-    if transposed or x.rank != w.rank:
-        raise call.error("expected the gradient of a convolution of a batch that is not transposed")
+    if x.rank != w.rank:
+        raise call.error("expected the gradient of a convolution of a batch")
     strides, before, dilations = (
         [int(one) for one in (each if len(each) == rank else list(each) * rank)] for each in (stride, padding, dilation)
     )
     wide = _wide(x.dtype)
     dx = dw = db = None
-    if mask[0]:
+    after: list[int]
+    if mask[0] and transposed:
+        after = [low - int(more) for low, more in zip(before, output_padding)]
+        images = _cut(call, grad, after)
+        dx = call.op(
+            "conv", images, w, strides=strides, before=before, after=[max(one, 0) for one in after],
+            dilations=dilations, groups=groups, acc=wide, to=x.dtype,
+        )  # fmt: skip
+    elif mask[0]:
         # As many rows as x has: those that no window reaches get zeros.
-        after: list[int] = []
+        after = []
         for d in range(rank):
             made = (grad.shape[2 + d] - 1) * strides[d] + (w.shape[2 + d] - 1) * dilations[d] + 1 - before[d]
             after.append(call.number(made - x.shape[2 + d], "the gradient's extents"))
@@ -44,7 +52,8 @@ def _convolution_backward(
             groups=groups, acc=wide, to=x.dtype,
         )  # fmt: skip
     if mask[1]:
-        dw = _filters(call, grad, x, w, strides, before, dilations, groups, wide)
+        grads, images = (x, grad) if transposed else (grad, x)
+        dw = _filters(call, grads, images, w, strides, before, dilations, groups, wide)
     if mask[2]:
         axes = [0, *range(2, grad.rank)]
         db = call.cast(call.op("reduce_sum", call.cast(grad, wide), axes=axes, keepdims=False), x.dtype)
@@ -67,16 +76,21 @@ def _filters(
     for group in range(groups):
         images = _channels(call, x, group * inputs, inputs)
         grads = _channels(call, grad, group * outputs, outputs)
-        cut = [max(-one, 0) for one in after]
-        if any(cut):
-            sizes = [*images.shape[:2], *(e - c for e, c in zip(images.shape[2:], cut))]
-            images = call.op("slice", images, starts=[0] * images.rank, steps=[1] * images.rank, sizes=sizes)
+        images = _cut(call, images, after)
         made = call.op(
             "conv", _swapped(call, images), _swapped(call, grads), strides=dilations, before=before,
             after=[max(one, 0) for one in after], dilations=strides, groups=1, acc=wide, to=w.dtype,
         )  # fmt: skip
         parts.append(_swapped(call, made))
     return parts[0] if groups == 1 else call.op("concat", *parts, axis=0)
+
+
+def _cut(call: Call, images: Value, after: Sequence[int]) -> Value:
+    """Images without the last places of their dimensions, where the padding behind these is negative."""
+    if min(after) >= 0:
+        return images
+    sizes = [*images.shape[:2], *(e - max(-one, 0) for e, one in zip(images.shape[2:], after))]
+    return call.op("slice", images, starts=[0] * images.rank, steps=[1] * images.rank, sizes=sizes)
 
 
 def _channels(call: Call, x: Value, start: Any, size: Any) -> Value:
@@ -114,10 +128,11 @@ def _spread(call: Call, grad: Value, matrices: Sequence[np.ndarray]) -> Value:
     return call.cast(result, grad.dtype)
 
 
-@converter("_adaptive_avg_pool2d_backward.default")
+@converter("_adaptive_avg_pool2d_backward.default", "_adaptive_avg_pool3d_backward.default")
 def _adaptive_backward(call: Call, grad: Value, x: Value) -> Value:
     matrices: list[Any] = []
-    for size, extent in zip(grad.shape[-2:], x.shape[-2:]):
+    rank = 3 if "3d" in call.target else 2
+    for size, extent in zip(grad.shape[-rank:], x.shape[-rank:]):
         size, extent = call.number(size, "the gradient's extents"), call.number(extent, "the image's extents")
         weights = np.zeros((size, extent))
         for i in range(size):
@@ -127,18 +142,20 @@ def _adaptive_backward(call: Call, grad: Value, x: Value) -> Value:
     return _spread(call, grad, matrices)
 
 
-@converter("avg_pool2d_backward.default")
+@converter("avg_pool2d_backward.default", "avg_pool3d_backward.default")
 def _avg_pool_backward(
     call: Call, grad: Value, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
     ceil_mode: bool, count_include_pad: bool, divisor_override: int | None,
 ) -> Value:  # fmt: skip
     del ceil_mode
-    sizes, lows = list(kernel) * (3 - len(kernel)), list(padding) * (3 - len(padding))
-    strides = (list(stride) or sizes) * (1 if len(stride) != 1 else 2)
+    rank = 3 if "3d" in call.target else 2
+    sizes, lows, strides = (
+        list(one) * (rank if len(one) == 1 else 1) for one in (kernel, padding, stride or kernel)
+    )  # fmt: skip
     matrices: list[Any] = []
-    for d in range(2):
-        count = call.number(grad.shape[grad.rank - 2 + d], "the gradient's extents")
-        extent = call.number(x.shape[x.rank - 2 + d], "the image's extents")
+    for d in range(rank):
+        count = call.number(grad.shape[grad.rank - rank + d], "the gradient's extents")
+        extent = call.number(x.shape[x.rank - rank + d], "the image's extents")
         weights = np.zeros((count, extent))
         for i in range(count):
             begin = i * strides[d] - lows[d]

@@ -41,14 +41,14 @@ _OF_EACH_PART = (
     "unsqueeze.default", "expand.default", "permute.default", "transpose.int", "t.default", "slice.Tensor",
     "select.int", "split_with_sizes.default", "split.Tensor", "unbind.int", "flip.default", "roll.default",
     "clone.default", "alias.default", "detach.default", "contiguous.default", "lift_fresh_copy.default",
-    "index.Tensor", "index_select.default", "gather.default", "repeat.default", "neg.default", "sum.default",
-    "sum.dim_IntList", "mean.default", "mean.dim", "cumsum.default", "add.Tensor", "sub.Tensor",
-    "constant_pad_nd.default", "tril.default", "triu.default",
+    "index.Tensor", "_unsafe_index.Tensor", "index_select.default", "gather.default", "repeat.default",
+    "neg.default", "sum.default", "sum.dim_IntList", "mean.default", "mean.dim", "cumsum.default", "add.Tensor",
+    "sub.Tensor", "constant_pad_nd.default", "tril.default", "triu.default",
 )  # fmt: skip
 """Operators that are linear in their complex operands: they are done to the real parts, and to the imaginary ones."""
 
 _SUMS = ("add.Tensor", "sub.Tensor")
-_PRODUCTS = ("mul.Tensor", "mm.default", "bmm.default", "matmul.default", "dot.default", "mv.default")
+_PRODUCTS = ("mul.Tensor", "mul.Scalar", "mm.default", "bmm.default", "matmul.default", "dot.default", "mv.default")
 
 
 def parted(call: Call, x: Value) -> Pair:
@@ -122,7 +122,7 @@ def _square(call: Call, x: Pair) -> Value:
     return call.op("add", call.op("mul", x.real, x.real), call.op("mul", x.imaginary, x.imaginary))
 
 
-@_complex("div.Tensor")
+@_complex("div.Tensor", "div.Scalar")
 def _div(call: Call, a: Any, b: Any) -> Pair:
     divide = CONVERTERS["div.Tensor"]
     if not isinstance(b, (Pair, complex)):
@@ -151,7 +151,7 @@ def _cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Pair:
     return Pair(*(CONVERTERS["cat.default"](call, [_part(one, part) for one in pairs], dim) for part in range(2)))
 
 
-@_complex("where.self")
+@_complex("where.self", "prims.where.default")
 def _where(call: Call, condition: Value, x: Any, y: Any) -> Pair:
     pairs = _pair(call, x), _pair(call, y)
     return Pair(*(CONVERTERS["where.self"](call, condition, *(_part(one, part) for one in pairs)) for part in range(2)))
@@ -160,6 +160,14 @@ def _where(call: Call, condition: Value, x: Any, y: Any) -> Pair:
 @_complex("abs.default")
 def _abs(call: Call, x: Pair) -> Value:
     return call.op("sqrt", _square(call, x))
+
+
+@_complex("sgn.default")
+def _sgn(call: Call, x: Pair) -> Pair:
+    length = _abs(call, x)
+    zero = call.constant(0, length)
+    divisor = call.op("where", call.op("equal", length, zero), call.constant(1, length), length)
+    return x.by_part(lambda part: call.op("div", part, divisor))
 
 
 @_complex("exp.default")
@@ -179,6 +187,17 @@ def _to(call: Call, x: Any, *_: Any) -> Any:
 def _full(call: Call, shape: Sequence[Any], value: Any, *_: Any) -> Pair:
     del shape
     return _pair(call, value).by_part(lambda part: call.expand(part, call.shape))
+
+
+@_complex("copy.default")
+def _copy(call: Call, x: Any, source: Any, *_: Any) -> Pair:
+    del x
+    return _pair(call, source).by_part(lambda part: call.expand(part, call.shape))
+
+
+@_complex("new_zeros.default", "zeros_like.default")
+def _zeros(call: Call, *_: Any) -> Pair:
+    return _pair(call, 0).by_part(lambda part: call.expand(part, call.shape))
 
 
 # Operators between real tensors and complex ones: PyTorch has decompositions of some, which write to views.

@@ -123,7 +123,11 @@ def _roll(call: Call, x: Value, shifts: Any, dims: Any) -> Value:
 
 
 def _rolled(call: Call, x: Value, axis: int, shift: int) -> Value:
-    extent = call.number(x.shape[axis], "the axis that is rolled")
+    extent = x.shape[axis]
+    if not isinstance(extent, int):
+        places = call.op("iota", shape=[extent], axis=0, to="int64")
+        places = call.op("mod", call.op("sub", places, call.constant(shift, places)), call.constant(extent, places))
+        return call.op("gather", x, places, axis=axis)
     shift = shift % extent if extent else 0
     if not shift:
         return x
@@ -139,7 +143,10 @@ def _repeat(call: Call, x: Value, repeats: Sequence[Any]) -> Value:
     if all(isinstance(one, int) for one in repeats):
         return call.op("tile", x, repeats=list(repeats))
     if any(extent != 1 for extent, times in zip(x.shape, repeats) if not isinstance(times, int)):
-        raise call.error(f"expected numbers of repetitions that are known, got {repeats}")
+        pairs = list(zip(repeats, x.shape))
+        x = call.reshape(x, [part for _, extent in pairs for part in (1, extent)])
+        x = call.expand(x, [part for pair in pairs for part in pair])
+        return call.reshape(x, call.shape)
     return call.expand(x, call.shape)
 
 
@@ -169,14 +176,25 @@ def _padding(mode: str) -> Any:
     return convert
 
 
+def _circular_pad(call: Call, x: Value, pad: Sequence[Any]) -> Value:
+    for axis, (low, high) in enumerate(zip(*_pads(x.rank, pad))):
+        cut = max(-low, 0), max(-high, 0)  # a negative padding cuts
+        extent = x.shape[axis] - cut[0] - cut[1]
+        x = sliced(call, x, axis, cut[0], extent) if any(cut) else x
+        before = [sliced(call, x, axis, extent - low, low)] if low > 0 else []
+        after = [sliced(call, x, axis, 0, high)] if high > 0 else []
+        if before or after:
+            x = call.op("concat", *before, x, *after, axis=axis)
+    return x
+
+
 @converter("pad.default")
 def _pad(call: Call, x: Value, pad: Sequence[Any], mode: str, value: Any) -> Value:
     if mode == "constant":
         return _constant_pad(call, x, pad, 0 if value is None else value)
-    modes = {"reflect": "reflect", "replicate": "edge"}
-    if mode not in modes:
-        raise call.error(f"expected mode 'constant', 'reflect' or 'replicate', got {mode!r}")
-    return _padding(modes[mode])(call, x, pad)
+    if mode == "circular":
+        return _circular_pad(call, x, pad)
+    return _padding({"reflect": "reflect", "replicate": "edge"}[mode])(call, x, pad)
 
 
 for _rank in (1, 2, 3):

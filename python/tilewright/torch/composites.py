@@ -1,0 +1,289 @@
+"""Operators that PyTorch does not decompose, as functions of others: pooling, products, searching, and windows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+__all__ = ["decompositions"]
+
+_aten: Any = torch.ops.aten
+
+
+def _adaptive_max_pool(x: torch.Tensor, output_size: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest element of each window, and its place in the image."""
+    rank = len(output_size)
+    lead = x.dim() - rank
+    place: Any = 0
+    inside: Any = True
+    index: list[Any] = [slice(None)] * lead
+    for d, (size, count) in enumerate(zip(x.shape[lead:], output_size)):
+        outputs = torch.arange(count, device=x.device)
+        begin, end = outputs * size // count, ((outputs + 1) * size + count - 1) // count
+        one = begin[:, None] + torch.arange(-(-size // count) + 1, device=x.device)
+        # The windows' dimensions come first, then those within them.
+        shape = [1] * (2 * rank)
+        shape[d], shape[rank + d] = one.shape
+        inside = (one < end[:, None]).reshape(shape) & inside
+        one = one.clamp(max=size - 1).reshape(shape)
+        index.append(one)
+        place = place * size + one
+    lowest = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
+    windows = x[tuple(index)].masked_fill(~inside, lowest).flatten(lead + rank)
+    best = windows.argmax(-1, keepdim=True)
+    place = place.flatten(rank).expand(windows.shape)
+    return windows.gather(-1, best).squeeze(-1), place.gather(-1, best).squeeze(-1)
+
+
+def _pool_backward(rank: int) -> Callable[..., torch.Tensor]:
+    """The gradient of pooling that took elements of images at known places."""
+
+    def backward(grad: torch.Tensor, x: torch.Tensor, *rest: Any) -> torch.Tensor:
+        lead, places = x.dim() - rank, rest[-1]
+        flat = torch.zeros_like(x).flatten(lead)
+        return flat.scatter_add(-1, places.flatten(lead), grad.flatten(lead)).reshape(x.shape)
+
+    return backward
+
+
+def _trilinear(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, expand1: Sequence[int], expand2: Sequence[int],
+    expand3: Sequence[int], sumdim: Sequence[int], unroll_dim: int = 1,
+) -> torch.Tensor:  # fmt: skip
+    del unroll_dim
+    parts: list[torch.Tensor] = []
+    for x, dims in ((a, expand1), (b, expand2), (c, expand3)):
+        for dim in dims:
+            x = x.unsqueeze(dim)
+        parts.append(x)
+    product = parts[0] * parts[1] * parts[2]
+    return product.sum(list(sumdim)) if sumdim else product
+
+
+def _addbmm(x: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, beta: Any = 1, alpha: Any = 1) -> torch.Tensor:
+    total = torch.bmm(a, b).sum(0) * alpha
+    return total if beta == 0 else x * beta + total
+
+
+def _searchsorted(
+    ordered: torch.Tensor, x: torch.Tensor, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: torch.Tensor | None = None,
+) -> torch.Tensor:  # fmt: skip
+    """How many elements are before: all are compared."""
+    if sorter is not None:
+        ordered = ordered.gather(-1, sorter)
+    rows = ordered[(None,) * x.dim()] if ordered.dim() == 1 else ordered.unsqueeze(-2)
+    one = x.unsqueeze(-1)
+    before = rows <= one if right or side == "right" else rows < one
+    return before.sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
+
+
+def _repeat_interleave(repeats: torch.Tensor, *, output_size: Any = None) -> Any:
+    if output_size is None:
+        return NotImplemented
+    places = torch.arange(output_size, device=repeats.device)
+    return _searchsorted(repeats.cumsum(0), places, right=True, out_int32=repeats.dtype == torch.int32)
+
+
+def _chosen(x: torch.Tensor, dim: int, keepdim: bool, rank_of: Callable[[torch.Tensor], Any]) -> Any:
+    """Along a dimension, of the elements in order the one that has a rank, and where it is."""
+    if not x.dim():
+        return x.clone(), torch.zeros((), dtype=torch.int64, device=x.device)
+    values, places = x.sort(stable=True, dim=dim)
+    rank = rank_of(x)
+    if isinstance(rank, torch.Tensor):
+        found = values.gather(dim, rank), places.gather(dim, rank)
+    else:
+        found = values.narrow(dim, rank, 1), places.narrow(dim, rank, 1)
+    return found if keepdim else (found[0].squeeze(dim), found[1].squeeze(dim))
+
+
+def _median(x: torch.Tensor, dim: int, keepdim: bool = False) -> Any:
+    """The lower one of the middle; NaN where there is one, as all NaN are last in order."""
+
+    def rank(x: torch.Tensor) -> Any:
+        middle = (x.shape[dim] - 1) // 2
+        if not x.is_floating_point():
+            return middle
+        missing = x.isnan().sum(dim, keepdim=True)
+        return torch.where(missing > 0, x.shape[dim] - missing, middle)
+
+    return _chosen(x, dim, keepdim, rank)
+
+
+def _nanmedian(x: torch.Tensor, dim: int, keepdim: bool = False) -> Any:
+    def rank(x: torch.Tensor) -> Any:
+        return ((~x.isnan()).sum(dim, keepdim=True) - 1).clamp(min=0) // 2
+
+    return _chosen(x, dim, keepdim, rank)
+
+
+def _of_all(function: Callable[..., Any]) -> Callable[[torch.Tensor], torch.Tensor]:
+    def of_all(x: torch.Tensor) -> torch.Tensor:
+        return function(x.flatten(), 0)[0]
+
+    return of_all
+
+
+def _kthvalue(x: torch.Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    return _chosen(x, dim, keepdim, lambda x: k - 1)
+
+
+def _mode(x: torch.Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The smallest of the most frequent elements, and its last place."""
+    if not x.dim():
+        return x.clone(), torch.zeros((), dtype=torch.int64, device=x.device)
+    x = x.movedim(dim, -1)
+    values = x.sort(-1).values
+    counts = (values.unsqueeze(-1) == values.unsqueeze(-2)).sum(-1)
+    found = values.gather(-1, counts.argmax(-1, keepdim=True))
+    places = torch.arange(x.shape[-1], device=x.device)
+    last = torch.where(x == found, places, -1).amax(-1, keepdim=True)
+    found, last = found.movedim(-1, dim), last.movedim(-1, dim)
+    return (found, last) if keepdim else (found.squeeze(dim), last.squeeze(dim))
+
+
+def _up_to_each(x: torch.Tensor, dim: int, rest: Any) -> torch.Tensor:
+    """By element along a dimension, which becomes the last but one, those up to it, and `rest` behind."""
+    x = x.movedim(dim, -1)
+    places = torch.arange(x.shape[-1], device=x.device)
+    return x.unsqueeze(-2).masked_fill(places > places[:, None], rest)
+
+
+def _running(largest: bool) -> Callable[..., Any]:
+    def running(x: torch.Tensor, dim: int) -> Any:
+        if not x.dim():
+            return x.clone(), torch.zeros((), dtype=torch.int64, device=x.device)
+        numbers = x if x.dtype != torch.bool else x.to(torch.uint8)
+        info: Any = torch.finfo(numbers.dtype) if x.is_floating_point() else torch.iinfo(numbers.dtype)
+        rest = (-math.inf if largest else math.inf) if x.is_floating_point() else info.min if largest else info.max
+        parts = _up_to_each(numbers, dim, rest)
+        parts = parts.flip(-1)  # of equal ones the last
+        best = parts.argmax(-1) if largest else parts.argmin(-1)
+        places = (x.shape[dim] - 1 - best).movedim(-1, dim)
+        return x.gather(dim, places), places
+
+    return running
+
+
+def _logcumsumexp(x: torch.Tensor, dim: int) -> torch.Tensor:
+    if not x.dim():
+        return x.clone()
+    parts = _up_to_each(x, dim, -math.inf)
+    return parts.logsumexp(-1).movedim(-1, dim)
+
+
+def _rrelu(
+    x: torch.Tensor, noise: torch.Tensor, lower: float = 0.125, upper: float = 1 / 3, training: bool = False,
+    generator: Any = None,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    del generator
+    if training:
+        slopes = torch.where(x <= 0, torch.rand_like(x) * (upper - lower) + lower, 1.0)
+        return x * slopes, slopes
+    return torch.where(x > 0, x, x * ((lower + upper) / 2)), noise.clone()
+
+
+def _embedding_bag_backward(
+    grad: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, bags: torch.Tensor, sizes: torch.Tensor,
+    largest: torch.Tensor, rows: Any, scaled: bool, mode: int, sparse: bool, factors: torch.Tensor | None,
+    padding: int = -1,
+) -> Any:  # fmt: skip
+    """The gradient of sums or means of rows. An index is of the last bag that starts at it or before it."""
+    del bags, sizes, largest
+    if mode not in (0, 1) or scaled or sparse:
+        return NotImplemented
+    places = torch.arange(indices.shape[0], device=grad.device)
+    bag = (offsets[: grad.shape[0]] <= places[:, None]).sum(-1) - 1
+    used = (indices != padding).to(grad.dtype)
+    each = grad.index_select(0, bag) * used.unsqueeze(-1)
+    if mode == 1:
+        counts = grad.new_zeros(grad.shape[0]).index_add(0, bag, used).clamp(min=1)
+        each = each / counts.index_select(0, bag).unsqueeze(-1)
+    if factors is not None:
+        each = each * factors.unsqueeze(-1)
+    return grad.new_zeros(rows, grad.shape[1]).index_add(0, indices, each)
+
+
+def _distances_backward(grad: torch.Tensor, away: torch.Tensor, p: float, distance: torch.Tensor) -> torch.Tensor:
+    """The gradient of the norm of the last dimension."""
+    grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
+    if p == 0:
+        return torch.zeros_like(away)
+    if p == 1:
+        return grad * away.sign()
+    if p == math.inf:
+        return grad * away.sign() * (away.abs() == distance)
+    over = away if p == 2 else away.sign() * away.abs() ** (p - 1)
+    return torch.where(distance == 0, 0.0, grad * over / distance ** (p - 1))
+
+
+def _cdist_backward(
+    grad: torch.Tensor, a: torch.Tensor, b: torch.Tensor, p: float, distance: torch.Tensor
+) -> torch.Tensor:  # fmt: skip
+    return _distances_backward(grad, a.unsqueeze(-2) - b.unsqueeze(-3), p, distance).sum(-2)
+
+
+def _pdist_backward(grad: torch.Tensor, x: torch.Tensor, p: float, distance: torch.Tensor) -> torch.Tensor:
+    rows, columns = torch.triu_indices(x.shape[0], x.shape[0], 1, device=x.device)
+    each = _distances_backward(grad, x[rows] - x[columns], p, distance)
+    return torch.zeros_like(x).index_add(0, rows, each).index_add(0, columns, -each)
+
+
+def _weight_norm_backward(
+    grad: torch.Tensor, v: torch.Tensor, g: torch.Tensor, norms: torch.Tensor, dim: int
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    """The gradient of v times g over the norm of v, without a dimension."""
+    dims = [d for d in range(v.dim()) if d != dim]
+    norms = norms.reshape(g.shape)
+    along = (grad * v).sum(dims, keepdim=True) / norms
+    return (grad - v * (along / norms)) * (g / norms), along.to(g.dtype)
+
+
+def _cosines(*factors: float) -> Callable[..., torch.Tensor]:
+    """A window that is a sum of cosines."""
+
+    def window(length: int, periodic: bool = True, *given: float, **options: Any) -> torch.Tensor:
+        kept: dict[str, Any] = {
+            key: one for key, one in options.items() if key in ("dtype", "device") and one is not None
+        }
+        own = (*given, *factors[len(given) :])
+        if length == 1:
+            return torch.ones(1, **kept)
+        kept = {"dtype": torch.get_default_dtype(), **kept}
+        angles = torch.arange(length, **kept) * (2 * math.pi / (length - (not periodic)))
+        total: Any = own[0]
+        for i, one in enumerate(own[1:], 1):
+            total = total + (-1) ** i * one * torch.cos(angles * i)
+        return total
+
+    return window
+
+
+def decompositions() -> dict[Any, Any]:
+    """By operator, what makes the others of it."""
+    made: dict[Any, Any] = {
+        _aten.max_pool3d_with_indices_backward.default: _pool_backward(3),
+        _aten._trilinear.default: _trilinear, _aten.addbmm.default: _addbmm,
+        _aten.searchsorted.Tensor: _searchsorted, _aten.repeat_interleave.Tensor: _repeat_interleave,
+        _aten.median.dim: _median, _aten.nanmedian.dim: _nanmedian, _aten.kthvalue.default: _kthvalue,
+        _aten.median.default: _of_all(_median), _aten.nanmedian.default: _of_all(_nanmedian),
+        _aten.mode.default: _mode, _aten.cummax.default: _running(True), _aten.cummin.default: _running(False),
+        _aten.logcumsumexp.default: _logcumsumexp, _aten.rrelu_with_noise_functional.default: _rrelu,
+        _aten._embedding_bag_backward.default: _embedding_bag_backward,
+        _aten._cdist_backward.default: _cdist_backward, _aten._pdist_backward.default: _pdist_backward,
+        _aten._weight_norm_interface_backward.default: _weight_norm_backward,
+    }  # fmt: skip
+    for rank in (2, 3):
+        made[getattr(_aten, f"adaptive_max_pool{rank}d").default] = _adaptive_max_pool
+        made[getattr(_aten, f"adaptive_max_pool{rank}d_backward").default] = _pool_backward(rank)
+    for name, overloads, factors in (
+        ("hamming_window", ("default", "periodic", "periodic_alpha", "periodic_alpha_beta"), (0.54, 0.46)),
+        ("blackman_window", ("default", "periodic"), (0.42, 0.5, 0.08)),
+    ):
+        for overload in overloads:
+            made[getattr(getattr(_aten, name), overload)] = _cosines(*factors)
+    return made

@@ -1,0 +1,191 @@
+"""Factors, inverses and determinants of small matrices, as functions of other operators: each step is written out.
+
+Whether a matrix is singular is not checked: its inverse has infinities and NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..errors import CompileError
+
+__all__ = ["decompositions"]
+
+_aten: Any = torch.ops.aten
+_broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknownVariableType]
+_MOST_ROWS = 32
+
+
+def _rows(a: torch.Tensor) -> int:
+    rows, columns = a.shape[-2:]
+    if not isinstance(rows, int) or rows != columns or not 0 < rows <= _MOST_ROWS:
+        got = " x ".join(map(str, (rows, columns)))
+        message = f"expected square matrices of at most {_MOST_ROWS} rows, got {got}"
+        raise CompileError(message, stage="graph")
+    return rows
+
+
+def _factored(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """L and U in one matrix, by step the row that comes in its place, and the sign of these exchanges."""
+    count = _rows(a)
+    numbers = torch.arange(count, device=a.device)
+    sign: Any = torch.ones(a.shape[:-2], dtype=a.dtype, device=a.device)
+    pivots: list[torch.Tensor] = []
+    for k in range(count):
+        sizes = torch.where(numbers >= k, a[..., k].abs(), -1.0)
+        pivot = sizes.argmax(-1)
+        pivots.append(pivot)
+        place = pivot.unsqueeze(-1)
+        order = torch.where(numbers == k, place, torch.where(numbers == place, k, numbers))
+        a = a.gather(-2, order.unsqueeze(-1).expand(a.shape))
+        sign = torch.where(pivot == k, sign, -sign)
+        row = a[..., k : k + 1, :]
+        factors = torch.where(numbers > k, a[..., k] / row[..., k], 0.0).unsqueeze(-1)
+        behind = torch.where(numbers > k, row, 0.0)
+        is_below = (numbers > k).unsqueeze(-1)
+        a = torch.where(is_below & (numbers == k), factors, a - factors * behind)
+    return a, torch.stack(pivots, -1), sign
+
+
+def _triangular(a: torch.Tensor, b: torch.Tensor, *, upper: bool, unit: bool = False) -> torch.Tensor:
+    """x of a @ x = b, one row after the other; a's other half is not read."""
+    count = _rows(a)
+    shape = _broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    b = b.expand(*shape, *b.shape[-2:])
+    known: list[torch.Tensor] = []
+    for k in range(count - 1, -1, -1) if upper else range(count):
+        row = b[..., k, :]
+        if known:
+            columns = a[..., k, k + 1 :] if upper else a[..., k, :k]
+            row = row - (columns.unsqueeze(-2) @ torch.stack(known, -2)).squeeze(-2)
+        row = row if unit else row / a[..., k, k].unsqueeze(-1)
+        known = [row, *known] if upper else [*known, row]
+    return torch.stack(known, -2)
+
+
+def _order(pivots: torch.Tensor) -> torch.Tensor:
+    """By row of the permuted matrix, which row it was."""
+    count = pivots.shape[-1]
+    numbers = torch.arange(count, device=pivots.device)
+    order = numbers.expand(pivots.shape)
+    for k in range(count):
+        place = pivots[..., k : k + 1]
+        step = torch.where(numbers == k, place, torch.where(numbers == place, k, numbers))
+        order = order.gather(-1, step)
+    return order
+
+
+def _info(a: torch.Tensor) -> torch.Tensor:
+    return torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
+
+
+def _lu_factor(a: torch.Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    del check_errors
+    if not pivot:
+        return NotImplemented
+    made, pivots, _ = _factored(a)
+    return made, (pivots + 1).to(torch.int32), _info(a)
+
+
+def _lu_solve(lu: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor, *, left: bool = True, adjoint: bool = False
+              ) -> torch.Tensor:  # fmt: skip
+    if not left:  # x a = b is a' x' = b'
+        return _lu_solve(lu, pivots, b.mT, adjoint=not adjoint).mT
+    order = _order(pivots.to(torch.int64) - 1)
+    batch = _broadcast_shapes(lu.shape[:-2], b.shape[:-2])
+    b = b.expand(*batch, *b.shape[-2:])
+    if adjoint:
+        lower = _triangular(lu.mT, b, upper=False)
+        made = _triangular(lu.mT, lower, upper=True, unit=True)
+        back = order.argsort(-1)
+        return made.gather(-2, back.unsqueeze(-1).expand(made.shape))
+    moved = b.gather(-2, order.unsqueeze(-1).expand(b.shape))
+    return _triangular(lu, _triangular(lu, moved, upper=False, unit=True), upper=True)
+
+
+def _as_kept(a: torch.Tensor) -> torch.Tensor:
+    """The matrix whose factors PyTorch keeps for a determinant's gradient: the transpose of one that is row-major."""
+    return a.mT if a.is_contiguous() else a
+
+
+def _solve(a: torch.Tensor, b: torch.Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    del check_errors
+    lu, pivots, info = _lu_factor(a)
+    is_vector = b.dim() == 1 or (b.dim() == a.dim() - 1 and b.shape == a.shape[:-1])
+    right = b.unsqueeze(-1) if is_vector else b
+    made = _lu_solve(lu, pivots, right, left=left or is_vector)
+    return (made.squeeze(-1) if is_vector else made), lu, pivots, info
+
+
+def _inverse(a: torch.Tensor, *, check_errors: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+    del check_errors
+    one = torch.eye(a.shape[-1], dtype=a.dtype, device=a.device)
+    lu, pivots, info = _lu_factor(a)
+    return _lu_solve(lu, pivots, one), info
+
+
+def _determinant(a: torch.Tensor) -> Any:
+    lu, pivots, sign = _factored(_as_kept(a))
+    return sign * lu.diagonal(dim1=-2, dim2=-1).prod(-1), lu, (pivots + 1).to(torch.int32)
+
+
+def _logarithm(a: torch.Tensor) -> Any:
+    lu, pivots, sign = _factored(_as_kept(a))
+    factors = lu.diagonal(dim1=-2, dim2=-1)
+    return sign * factors.sign().prod(-1), factors.abs().log().sum(-1), lu, (pivots + 1).to(torch.int32)
+
+
+def _cholesky(a: torch.Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """Column by column; the matrix's lower half is read, or its upper one."""
+    del check_errors
+    count = _rows(a)
+    lower = a.mT if upper else a
+    columns: list[torch.Tensor] = []
+    numbers = torch.arange(count, device=a.device)
+    for k in range(count):
+        column = lower[..., k]
+        if columns:
+            done = torch.stack(columns, -1)
+            column = column - (done @ done[..., k, :].unsqueeze(-1)).squeeze(-1)
+        columns.append(torch.where(numbers >= k, column / column[..., k : k + 1].sqrt(), 0.0))
+    made = torch.stack(columns, -1)
+    return (made.mT if upper else made), _info(a)
+
+
+def _solve_triangular(
+    a: torch.Tensor, b: torch.Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> torch.Tensor:  # fmt: skip
+    if not left:
+        return _triangular(a.mT, b.mT, upper=not upper, unit=unitriangular).mT
+    return _triangular(a, b, upper=upper, unit=unitriangular)
+
+
+def _old_triangular_solve(
+    b: torch.Tensor, a: torch.Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:  # fmt: skip
+    whole = a.mT if transpose else a
+    return _triangular(whole, b, upper=upper != transpose, unit=unitriangular), a.clone()
+
+
+def _cholesky_solve(b: torch.Tensor, factor: torch.Tensor, upper: bool = False) -> torch.Tensor:
+    lower = factor.mT if upper else factor
+    return _triangular(lower.mT, _triangular(lower, b, upper=False), upper=True)
+
+
+def _cholesky_inverse(factor: torch.Tensor, upper: bool = False) -> torch.Tensor:
+    one = torch.eye(factor.shape[-1], dtype=factor.dtype, device=factor.device)
+    return _cholesky_solve(one.expand(factor.shape), factor, upper)
+
+
+def decompositions() -> dict[Any, Any]:
+    """By operator, what makes the others of it."""
+    return {
+        _aten.linalg_lu_factor_ex.default: _lu_factor, _aten.linalg_lu_solve.default: _lu_solve,
+        _aten._linalg_solve_ex.default: _solve, _aten.linalg_inv_ex.default: _inverse,
+        _aten._linalg_det.default: _determinant, _aten._linalg_slogdet.default: _logarithm,
+        _aten.linalg_cholesky_ex.default: _cholesky, _aten.linalg_solve_triangular.default: _solve_triangular,
+        _aten.triangular_solve.default: _old_triangular_solve, _aten.cholesky_solve.default: _cholesky_solve,
+        _aten.cholesky_inverse.default: _cholesky_inverse,
+    }  # fmt: skip

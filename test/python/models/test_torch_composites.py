@@ -1,0 +1,136 @@
+"""Operators that are functions of others here, as PyTorch does not decompose them: their results, and gradients."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import tilewright as tw
+from tilewright.torch.backend import compile_fx
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Calls(torch.nn.Module):
+    """A module that calls a function."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given: torch.Tensor) -> Any:
+        return self.function(*given)
+
+
+def _numbers(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def _definite(*shape: int) -> torch.Tensor:
+    a = _numbers(*shape)
+    return a @ a.mT + torch.eye(shape[-1])
+
+
+_WHOLE = torch.tensor([[1, 2, 0, 2, 1, 1], [0, 0, 1, 2, 2, 0]])
+_GAPS = torch.tensor([[1.0, torch.nan, -2.0, 4.0], [3.0, 1.0, 2.0, 0.0]])
+_BAGS, _ROWS = torch.tensor([0, 3, 3, 5]), torch.tensor([1, 4, 1, 0, 2, 4])
+
+FORWARD: dict[str, tuple[Any, ...]] = {
+    "adaptive max pooling": (lambda x: F.adaptive_max_pool2d(x, (3, 4), return_indices=True), _numbers(2, 3, 7, 10)),
+    "of a volume": (lambda x: F.adaptive_max_pool3d(x, (2, 1, 3)), _numbers(1, 2, 3, 4, 5)),
+    "a smaller image": (lambda x: F.interpolate(x, (3, 5), mode="bilinear", antialias=True), _numbers(1, 2, 7, 9)),
+    "a larger one": (lambda x: F.interpolate(x, (9, 5), mode="bicubic", antialias=True), _numbers(1, 2, 7, 9)),
+    "an image that goes round": (lambda x: F.pad(x, (2, -1, 1, 3), mode="circular"), _numbers(1, 2, 4, 5)),
+    "medians": (lambda x: (*x.median(1), *x.nanmedian(1), x.flatten().nanmedian()), _GAPS),
+    "a rank": (lambda x: x.kthvalue(3, 0), _numbers(5, 2)),
+    "modes": (lambda x: x.mode(1), _WHOLE),
+    "the largest so far": (lambda x: (*x.cummax(1), *x.cummin(0)), _WHOLE),
+    "logarithms of sums": (lambda x: x.logcumsumexp(1), _numbers(2, 5) * 50),
+    "places in order": (
+        lambda a, x: torch.searchsorted(a, x, right=True),
+        _numbers(2, 5).sort().values,
+        _numbers(2, 3),
+    ),
+    "repetitions": (lambda x, n: x.repeat_interleave(n, 0, output_size=6), _numbers(3, 2), torch.tensor([1, 2, 3])),
+    "a rolled image": (lambda x: x.roll((1, -2), (0, 1)), _numbers(3, 4)),
+    "windows": (lambda x: x * torch.hamming_window(6) + torch.blackman_window(6, False), _numbers(6)),
+    "slopes": (lambda x: F.rrelu(x), _numbers(5)),
+    "a product of two": (lambda x, y, w: F.bilinear(x, y, w), _numbers(4, 2), _numbers(4, 3), _numbers(5, 2, 3)),
+}
+GRADIENTS: dict[str, tuple[Any, ...]] = {
+    "samples of a volume": (lambda x, g: F.grid_sample(x, g, padding_mode="reflection", align_corners=False),
+                            _numbers(1, 2, 3, 4, 5), _numbers(1, 2, 2, 3, 3)),
+    "nearest samples": (lambda x, g: F.grid_sample(x, g, mode="nearest", align_corners=True),
+                        _numbers(1, 2, 4, 5), _numbers(1, 3, 2, 2)),
+    "nearest pixels": (lambda x: F.interpolate(x, scale_factor=2), _numbers(1, 2, 3, 4)),
+    "pixels between": (lambda x: F.interpolate(x, (5, 3), mode="bilinear"), _numbers(1, 2, 3, 4)),
+    "cubic pixels": (lambda x: F.interpolate(x, (5, 3), mode="bicubic", align_corners=True), _numbers(1, 2, 3, 4)),
+    "a transposed convolution": (
+        lambda x, w: F.conv_transpose2d(x, w, None, (3, 2), (1, 0), (2, 1), 2, (1, 2)),
+        _numbers(2, 4, 3, 5), _numbers(4, 3, 3, 3)),
+    "largest windows": (lambda x: F.adaptive_max_pool2d(x, (2, 3)), _numbers(1, 2, 5, 7)),
+    "means of a volume": (lambda x: F.adaptive_avg_pool3d(x, (2, 2, 3)) + F.avg_pool3d(x, 3, 2, 1)[..., :3],
+                          _numbers(1, 2, 3, 4, 5)),
+    "distances": (lambda x, y: (torch.cdist(x, y), torch.cdist(x, y, 3.0), F.pdist(x, 1.0)),
+                  _numbers(3, 4), _numbers(5, 4, seed=1)),
+    "a norm of weights": (lambda v, g: torch._weight_norm(v, g, 0), _numbers(4, 3), _numbers(4, 1)),
+    "bags": (lambda w: F.embedding_bag(_ROWS, w, _BAGS, mode="mean", padding_idx=1),
+             _numbers(5, 3)),
+    "a triangle": (lambda a: torch.linalg.cholesky(a), _definite(2, 4, 4)),
+    "an inverse": (lambda a: torch.linalg.inv(a), _definite(2, 3, 3)),
+    "equations": (lambda a, b: torch.linalg.solve(a, b), _numbers(3, 3), _numbers(3, 2)),
+    "from the right": (lambda a, b: torch.linalg.solve(a.mT, b, left=False), _numbers(3, 3), _numbers(2, 3)),
+    "a determinant": (lambda a: (a.det(), a.slogdet().logabsdet), _numbers(2, 4, 4)),
+    "a frequency": (lambda x: torch.fft.irfft(torch.fft.rfft(x) * 2), _numbers(2, 8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORWARD)
+def test_results(name: str) -> None:
+    function, *given = FORWARD[name]
+    made = tw.compile(Calls(function), tuple(given), target="cpu")(*given)
+    wanted = function(*given)
+    torch.testing.assert_close(made, tuple(wanted) if isinstance(wanted, tuple) else wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name: str) -> None:
+    torch.compiler.reset()
+    function, *given = GRADIENTS[name]
+    found: list[Any] = []
+    for one in (torch.compile(function, backend=compile_fx, dynamic=False), function):
+        inputs = [x.clone().requires_grad_() for x in given]
+        made = one(*inputs)
+        made = made if isinstance(made, tuple) else (made,)
+        sum((y * torch.linspace(-1, 2, y.numel()).reshape(y.shape)).sum() for y in made).backward()
+        found.append([*made, *(x.grad for x in inputs)])
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)
+
+
+REFUSED: dict[str, tuple[Any, ...]] = {
+    "expected square matrices of at most 32 rows, got 33 x 33": (lambda a: torch.linalg.inv(a), torch.eye(33)),
+    "(aten.repeat_interleave.Tensor): the operator is not supported":
+        (lambda x, n: x.repeat_interleave(n, 0), _numbers(2, 2), torch.tensor([1, 2])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_refused(message: str) -> None:
+    function, *given = REFUSED[message]
+    with pytest.raises(tw.CompileError, match=re.escape(message)):
+        tw.compile(Calls(function), tuple(given), target="cpu")
+
+
+def test_a_batch_that_is_symbolic() -> None:
+    class Images(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return F.instance_norm(x, weight=torch.ones(4) * 2).roll(2, 0)
+
+    model = tw.compile(Images(), (_numbers(3, 4, 5, 5),), target="cpu", dynamic_shapes=({0: "batch"},))
+    for batch in (3, 5):
+        x = _numbers(batch, 4, 5, 5)
+        torch.testing.assert_close(model(x), Images()(x), rtol=1e-4, atol=1e-5)
