@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..schedules.matmuls.simt import fetch, multiply_tiles, tiles_for
+from ..schedules.matmuls.simt import fetch, multiply_tiles
+from ..schedules.matmuls.simt_tiles import tiles_for
 from ..te import Expr, indexdiv, thread_axis
 from ..te.schedule import Schedule, Stage
 from .context import Context, choice
