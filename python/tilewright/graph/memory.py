@@ -151,7 +151,7 @@ class DeviceMemory:
         return empty((max(size, 1),), "uint8", self._device)
 
     def part(self, arena: Any, offset: int, shape: Sequence[int], dtype: str) -> Any:
-        return NDArray(arena.address + offset, tuple(shape), numpy_dtype(dtype), arena.device, arena._block, arena)
+        return arena.part(tuple(shape), numpy_dtype(dtype), offset)
 
     def viewed(self, value: Any, dtype: str) -> Any:
         return self.part(value, 0, value.shape, dtype)
@@ -184,7 +184,7 @@ class DeviceMemory:
 
             if not any(one.is_cuda for one in tensors):
                 return tensor_of(value.numpy())
-            return value._owner if is_tensor(value._owner) else from_device(value)
+            return value.owner if is_tensor(value.owner) else from_device(value)
         return value.numpy() if given and all(isinstance(one, (np.ndarray, np.generic)) for one in given) else value
 
 

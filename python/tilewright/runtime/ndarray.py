@@ -77,6 +77,19 @@ class NDArray:
         """The bytes of all elements."""
         return self.size * self.dtype.itemsize
 
+    @property
+    def owner(self) -> object:
+        """What keeps the memory, where that is another array or another library's."""
+        return self._owner
+
+    def part(self, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int = 0) -> NDArray:
+        """An array over this one's memory, from byte `offset`.
+
+        >>> array(np.arange(6, dtype="float32")).part((2,), np.dtype("float32"), 8).numpy()
+        array([2., 3.], dtype=float32)
+        """
+        return NDArray(self.address + offset, shape, dtype, self.device, self._block, self, self.read_only)
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of an array without dimensions")
