@@ -134,3 +134,14 @@ def test_a_batch_that_is_symbolic() -> None:
     for batch in (3, 5):
         x = _numbers(batch, 4, 5, 5)
         torch.testing.assert_close(model(x), Images()(x), rtol=1e-4, atol=1e-5)
+
+
+def test_windows_of_a_signal_whose_batch_is_symbolic() -> None:
+    class Spectrum(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.stft(x, 8, 4, window=torch.hann_window(8), return_complex=True).abs()
+
+    model = tw.compile(Spectrum(), (_numbers(3, 24),), target="cpu", dynamic_shapes=({0: "batch"},))
+    for batch in (3, 5):
+        x = _numbers(batch, 24)
+        torch.testing.assert_close(model(x), Spectrum()(x), rtol=1e-4, atol=1e-5)

@@ -223,11 +223,20 @@ def _diagonal(call: Call, x: Value, offset: int, dim1: int, dim2: int) -> Value:
     )  # fmt: skip
 
 
+def _strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> Value:
+    """The elements at places that are computed, as extents are symbolic."""
+    places = call.constant(offset, "int64")
+    for d, step in enumerate(stride):
+        along = call.op("iota", shape=list(size), axis=d, to="int64")
+        places = call.op("add", places, call.op("mul", along, call.constant(step, "int64")))
+    return call.op("gather", call.reshape(x, [math.prod(x.shape)]), places, axis=0)
+
+
 @converter("as_strided.default")
 def _as_strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any = None) -> Value:
     numbers = [*x.shape, *size, *stride, offset or 0]
     if not all(isinstance(one, int) for one in numbers):
-        raise call.error(f"expected numbers, got {tuple(map(str, numbers))}")
+        return _strided(call, x, size, stride, offset or 0)
     places = np.full(tuple(size), offset or 0, np.int64)
     for d, (extent, step) in enumerate(zip(size, stride)):
         places += (np.arange(extent) * step).reshape([-1 if e == d else 1 for e in range(len(size))])  # pyright: ignore[reportUnknownVariableType]
