@@ -42,6 +42,16 @@ def test_nan_is_the_largest_in_order():
     _check(lambda x: (*x[1:].topk(2, 1), *x[1:].topk(3, 1, largest=False)), x, equal_nan=True)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_symbolic_extent_is_sorted(descending):
+    sort = Calls(lambda x: (*x.sort(stable=True, dim=0, descending=descending), x[:, 0].int().argsort(stable=True)))
+    model = tw.compile(sort, (torch.ones(6, 2),), target="cpu", dynamic_shapes=(({0: "rows"},),))
+    for rows in (6, 9):
+        x = (torch.arange(rows * 2) * 7 % 5).float().reshape(rows, 2)
+        x[2, 1] = x[4, 1] = torch.nan
+        torch.testing.assert_close(model(x), sort(x), equal_nan=True)
+
+
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
 def test_a_histogram(dtype):
     x = torch.tensor([-2, 0, 0, 1, 3, 3, 4, 7]).to(dtype)

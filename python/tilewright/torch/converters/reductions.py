@@ -162,8 +162,34 @@ def _sort(call: Call, x: Value, *given: Any) -> Any:
     if not x.rank:
         return x, call.constant(0, "int64")
     axis = call.axis(dim, x.rank)
-    extent = call.number(x.shape[axis], "the axis that is sorted")
-    return call.builder.ops("topk", x, k=extent, axis=axis, largest=bool(descending))
+    if isinstance(x.shape[axis], int):
+        return call.builder.ops("topk", x, k=x.shape[axis], axis=axis, largest=bool(descending))
+    places = _order(call, x, axis, bool(descending))
+    return call.op("gather_elements", x, places, axis=axis), places
+
+
+def _order(call: Call, x: Value, axis: int, descending: bool) -> Value:
+    """Where the elements in order are, along an axis whose extent is symbolic: the inverse of the elements' ranks.
+
+    The rank of an element is how many come before it: of equal ones the first comes first. NaN is the largest.
+    """
+    op, extent = call.op, x.shape[axis]
+    before, behind = list(x.shape[:axis]), list(x.shape[axis + 1 :])
+    mine, theirs = call.reshape(x, [*before, extent, 1, *behind]), call.reshape(x, [*before, 1, extent, *behind])
+    more, less = (theirs, mine) if descending else (mine, theirs)
+    comes_before, same = op("greater", more, less), op("equal", theirs, mine)
+    if "float" in x.dtype:
+        comes_before = op("or", comes_before, op("and", op("isnan", more), op("equal", less, less)))
+        same = op("or", same, op("and", op("isnan", mine), op("isnan", theirs)))
+    ones = [1] * len(behind)
+    own, others = (
+        call.reshape(op("iota", shape=[extent], axis=0, to="int64"), shape)
+        for shape in ([*[1] * axis, extent, 1, *ones], [*[1] * axis, 1, extent, *ones])
+    )  # fmt: skip
+    comes_before = op("or", comes_before, op("and", same, op("less", others, own)))
+    ranks = op("reduce_sum", call.cast(comes_before, "int64"), axes=[axis + 1], keepdims=False)
+    places = op("iota", shape=list(x.shape), axis=axis, to="int64")
+    return op("scatter_elements", places, ranks, places, axis=axis, reduction="none")
 
 
 @converter("_softmax.default", "_log_softmax.default")
