@@ -179,7 +179,9 @@ class Cache:
             _warn(path, f"the cache of compiled kernels is not used: {error}{hint}")
 
     def get(self, key: str) -> dict[str, bytes] | None:
-        """The parts of an entry, or None where there is none that is whole. Counts a hit, a miss or a rebuild."""
+        """The parts of the entry `key`, or None where there is none that is whole. Counts a hit, a miss or a
+        rebuild.
+        """
         try:
             path, secret = self._path(key), self._secret()
             with self._folder(path.parent.name) as folder:
@@ -201,8 +203,10 @@ class Cache:
         return parts
 
     def put(self, key: str, parts: Mapping[str, bytes]) -> None:
-        """Stores an entry, in place of one with that key, and lets go what was not used for longest if there is too
-        much. A cache that cannot be written is warned of once and does without."""
+        """Stores `parts`, names and contents, in place of an entry with that key.
+
+        What was not used for longest goes if there is too much. A cache that cannot be written is warned of once and
+        does without."""
         try:
             data = _pack(key, parts, self._secret())
             if len(data) > self.max_bytes:

@@ -36,7 +36,7 @@ def stats(device: Device | None = None) -> PoolStats:
 
 
 def release(device: Device | None = None) -> None:
-    """Gives the memory that the pool keeps for reuse back: to the driver, or for the cpu to the system.
+    """Gives the memory back that the pool of `device`, by default the cpu, keeps for reuse.
 
     >>> import tilewright as tw
     >>> tw.nd.release()

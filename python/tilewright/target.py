@@ -201,7 +201,9 @@ class Target:
 
     @staticmethod
     def current(allow_none: bool = True) -> Target | None:
-        """The target of the innermost ``with`` block, or None."""
+        """The target of the innermost ``with`` block, or None.
+
+        Without `allow_none`, raises ValueError where there is none."""
         targets = _current.get()
         if not targets and not allow_none:
             raise ValueError("expected to be in a target's 'with' block")

@@ -135,7 +135,7 @@ uses_gpu = requires_cuda
 
 
 def requires_llvm(test: Callable[..., Any] | None = None) -> Any:
-    """A decorator that changes nothing: there is a processor everywhere.
+    """A decorator that does not change `test`: there is a processor everywhere.
 
     >>> from tilewright import testing
     >>> @testing.requires_llvm

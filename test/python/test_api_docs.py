@@ -57,3 +57,34 @@ def test_what_it_has_is_described(name: str) -> None:
         and (isinstance(member, (property, classmethod, staticmethod)) or inspect.isfunction(member))
     }
     assert [each for each in members if not inspect.getdoc(getattr(EVERY[name], each))] == []
+
+
+def undocumented(found: Any) -> dict[str, list[str]]:
+    """The parameters of a function, or of a class's methods, that the docstring does not name."""
+    called = {"": found} if inspect.isfunction(found) else {}
+    if inspect.isclass(found):
+        called = {name: getattr(found, name) for name in vars(found) if not name.startswith("_")}
+    missing = {}
+    for name, function in called.items():
+        if inspect.isfunction(function) or inspect.ismethod(function):
+            text = inspect.getdoc(function) or ""
+            parameters = [each for each in inspect.signature(function).parameters if each != "self"]
+            missing[name] = [each for each in parameters if not re.search(rf"(?<!\w){each}(?!\w)", text)]
+    return {name: parameters for name, parameters in missing.items() if parameters}
+
+
+# What a user calls; the pages of models, rules and passes are for those who extend the compiler.
+CALLED = ("tw", "te", "ops", "schedules", "tuning", "testing", "nd")
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name.split(".")[0] in CALLED])
+def test_its_parameters_are_named(name: str) -> None:
+    assert undocumented(EVERY[name]) == {}
+
+
+def test_a_parameter_that_is_not_named_is_found() -> None:
+    def scale(x: float, factor: float) -> float:
+        """The number `x`, scaled."""
+        return x * factor
+
+    assert undocumented(scale) == {"": ["factor"]}

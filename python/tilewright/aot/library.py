@@ -275,7 +275,7 @@ def _is_on_cpu(function: Function | Dispatch) -> bool:
 
 
 def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch], path: str | os.PathLike[str]) -> None:
-    """Writes a C header for exported functions.
+    """Writes a C header for exported functions to the file `path`.
 
     For each function it declares the one of tvm-ffi's ABI, and one with typed parameters. An array is a `DLTensor *`,
     and NULL stands for none. A number is a number. Elements of tuples and shapes are parameters of their own. C has no

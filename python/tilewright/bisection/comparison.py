@@ -14,7 +14,7 @@ POISON = 0xA5
 
 
 def unit_roundoff(dtype: Any) -> float:
-    """Half the distance from 1 to the next number of a floating-point type, e.g. 2**-24 for float32.
+    """Half the distance from 1 to the next number of the floating-point type `dtype`, e.g. 2**-24 for float32.
 
     >>> from tilewright import testing
     >>> testing.unit_roundoff("float32") == 2**-24
@@ -24,7 +24,7 @@ def unit_roundoff(dtype: Any) -> float:
 
 
 def poisoned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """An array that no program can have computed: NaN, or bytes of 0xA5 in an integer.
+    """An array of the extents `shape` that no program can have computed: NaN, or bytes of 0xA5 in an integer.
 
     >>> poisoned((2,), "float32")
     array([nan, nan], dtype=float32)
@@ -62,7 +62,9 @@ def dot_bound(lhs: NDArray[Any], rhs: NDArray[Any], length: int, dtype: Any = "f
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
-    """NumPy's `assert_allclose` with TVM's defaults, on its arrays and those of `tw.nd`; the shapes must be the same.
+    """Raises AssertionError unless `actual` and `desired`, arrays of NumPy or `tw.nd`, are alike in shape and elements.
+
+    Elements may differ by `atol` plus `rtol` times the desired one, as with NumPy's function of that name.
 
     >>> assert_allclose([1.0, 2.0], [1.0, 2.0 + 1e-8])
     """

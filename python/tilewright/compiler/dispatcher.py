@@ -90,7 +90,7 @@ class Dispatch(CallableBase):
         return self._choice.select(arrays)
 
     def load(self, device: Device | None = None) -> None:
-        """Makes all that the first call makes otherwise, for each of the functions."""
+        """Makes all that the first call on `device` makes otherwise, for each of the functions."""
         for function in self.functions:
             function.load(device)
 
@@ -100,7 +100,7 @@ class Dispatch(CallableBase):
         return self._choice.host.ffi
 
     def module_text(self, *, export: bool) -> str:
-        """The host function that chooses, as IR."""
+        """The host function that chooses, as IR; with `export`, as an exported library has it."""
         from .dispatch_module import module_text
 
         return module_text(self.name, self.functions, export=export)

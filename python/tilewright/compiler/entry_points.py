@@ -168,8 +168,8 @@ def lower(
 ) -> ir.Module | str:
     """The module of a program at `stage`, without building it.
 
-    Parameters are those of `build`; `stage` is any stage that the target has. With `simple_mode`, of a schedule, the
-    loop nest as ``print(s)`` shows it.
+    The parameters `args`, `name`, `target`, `after`, `start` and `binds` are those of `build`; `stage` is any stage
+    that the target has. With `simple_mode`, of a schedule, the loop nest as ``print(s)`` shows it.
 
     >>> print(tw.lower(s, [A, B, C], "mmult", stage="loops"))      # doctest: +SKIP
     >>> print(tw.lower(s, [A, B, C], simple_mode=True))            # doctest: +SKIP

@@ -226,7 +226,7 @@ class Function(CallableBase, TvmModule):
         return code
 
     def source(self, what: str = "cuda") -> str:
-        """The program as C++ for people to read, or to take away.
+        """The program as C++ for people to read, or to take away; `what` is "cuda" or "host".
 
         "cuda" are the kernels in CUDA C++. nvcc and NVRTC compile them to kernels that are launched as these are. Loops
         have the names of their axes, and comments the program's lines. Functions of mathematics are CUDA's own, which
@@ -314,7 +314,8 @@ class Function(CallableBase, TvmModule):
         )
 
     def timeline(self, *arrays: Any, most: int = 200_000) -> Timeline:
-        """Runs a call on the simulator, and returns what each warp did and whom it waited for: `Timeline.events`.
+        """Runs a call with `arrays` on the simulator, and returns what each warp did and whom it waited for:
+        `Timeline.events`.
 
         Up to `most` events are kept. `view` shows them. Raises TilewrightError for another target than "sim", and what
         a call raises.
@@ -333,8 +334,8 @@ class Function(CallableBase, TvmModule):
         return replace(made[0], kernels=launches)
 
     def view(self, path: str | os.PathLike[str], *arrays: Any, timeline: Timeline | None = None) -> None:
-        """Writes one HTML file that shows the program at every stage side by side. The stages are the user's source,
-        the loop nest, the IR, PTX, SASS and C++. A click on a line shows where it came from and what it became.
+        """Writes one HTML file, `path`, that shows the program at every stage side by side. The stages are the user's
+        source, the loop nest, the IR, PTX, SASS and C++. A click on a line shows where it came from and what it became.
 
         The page also has the launches with the formula of each number, registers, shared memory, occupancy and
         roofline. With `timeline`, it shows a simulated call. As for `launch_config`, only the shapes of the arrays
@@ -348,7 +349,9 @@ class Function(CallableBase, TvmModule):
         view(self, path, *arrays, timeline=timeline)
 
     def view_data(self, *arrays: Any, timeline: Timeline | None = None) -> dict[str, Any]:
-        """What `view` shows, as data that `json.dumps` takes: `tw.view_data` says what is in it.
+        """What `view` shows, with the call of `timeline` if given, as data that `json.dumps` takes.
+
+        `tw.view_data` says what is in it. Of `arrays`, only the shapes count.
 
         >>> panes = mmult.view_data()["programs"][0]["panes"]      # doctest: +SKIP
         """

@@ -26,7 +26,8 @@ class _Info(ctypes.Structure):
 
 
 def load_pass_plugin(path: str | os.PathLike[str]) -> str:
-    """Loads an MLIR plug-in with passes, and returns its name. ``after=`` then takes its passes by name.
+    """Loads an MLIR plug-in with passes from the file `path`, and returns its name. ``after=`` then takes its passes by
+    name.
 
     The plug-in is a shared library with the function ``mlirGetPassPluginInfo``, as for ``tilewright-opt
     --load-pass-plugin``. Build it with the headers of the MLIR that the bindings use, and link it with

@@ -49,8 +49,9 @@ class Operand:
 
     @classmethod
     def of(cls, array: Any, name: str, *, symbols: bool = False) -> Operand:
-        """Of an array of any library, another `Operand` or a `te.placeholder`, whose extents may be `symbols` where the
-        operation takes them.
+        """Of an array of any library, another `Operand` or a `te.placeholder`; `name` is its parameter.
+
+        Its extents may be `symbols` where the operation takes them.
 
         >>> import numpy as np
         >>> Operand.of(np.zeros((2, 3), "float16"), "a")
@@ -181,14 +182,18 @@ class Operator:
         return {name: row_major(array) for name, array in given.items()}, options
 
     def function(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Function:
-        """The compiled function for such arrays, or placeholders.
+        """The compiled function of a `target` for such `arrays`, or placeholders.
+
+        `options` are the operation's other parameters.
 
         It takes the arrays in the order of the parameters, then the result. Without the result, it returns a new one.
         """
         return self._find(*self._split(arrays, options), target)
 
     def schedule(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Scheduled:
-        """The schedule that `function` compiles, and its tensors: print it, change it, give it to `tw.build`."""
+        """The schedule that `function` compiles of the same `arrays`, `target` and `options`, and its tensors: print
+        it, change it, give it to `tw.build`.
+        """
         given, rest = self._split(arrays, options)
         return self._scheduled(
             dict(self._operands(given)), rest, Target(target) if target is not None else Target("cuda")
@@ -224,7 +229,7 @@ class Operator:
 
 
 def operator(make: Callable[..., Scheduled]) -> Operator:
-    """An operation of a function that makes a schedule: its parameters of type `Operand` are the arrays.
+    """An operation of the function `make`, which makes a schedule: its parameters of type `Operand` are the arrays.
 
     >>> from tilewright import schedules
     >>> @operator

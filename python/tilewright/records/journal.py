@@ -195,7 +195,7 @@ class Journal:
             os.close(handle)
 
     def add(self, where: Where, trial: Trial) -> Trial:
-        """Adds a record and returns it with its number and time."""
+        """Adds the record `trial`, measured at `where`, and returns it with its number and time."""
         if trial.status not in STATUSES:
             raise ValueError(f"expected a status ({', '.join(STATUSES)}), got {trial.status!r}")
         made = trial.made or time.time()
@@ -212,11 +212,11 @@ class Journal:
         return replace(trial, number=cursor.lastrowid or 0, made=made)
 
     def add_program(self, program: str, text: str) -> None:
-        """Keeps the IR of a program, once."""
+        """Keeps the IR of a program, `text`, once."""
         self._connection.execute("insert or ignore into programs values (?, ?)", (program, text))
 
     def trials(self, where: Where) -> list[Trial]:
-        """The records of a program under the same conditions, in the order in which they were made."""
+        """The records of a program under the same conditions `where`, in the order in which they were made."""
         return self._select(" and ".join(f"{name} = ?" for name in asdict(where)), list(asdict(where).values()))
 
     def ranked(self, program: str, device: str) -> list[Trial]:

@@ -210,7 +210,7 @@ def _cpu_cache_bytes() -> int:
 
 
 def cuda(index: int = 0) -> Device:
-    """The GPU of that number, as a device. It may be one that is not there: see `Device.exist`.
+    """The GPU number `index`, as a device. It may be one that is not there: see `Device.exist`.
 
     >>> import tilewright as tw
     >>> tw.cuda(1)
@@ -228,7 +228,7 @@ def current_gpu() -> Device:
 
 
 def cpu(index: int = 0) -> Device:
-    """This machine's memory and processor, as a device.
+    """This machine's memory and processor, as a device; its `index` is 0.
 
     >>> import tilewright as tw
     >>> tw.cpu()
@@ -241,7 +241,7 @@ gpu = cuda
 
 
 def device(kind: object, index: int = 0) -> Device:
-    """The device of that number on which programs for a target run: `device("cuda", 0)`, `device("llvm")`.
+    """The device number `index` on which programs for the target `kind` run: `device("cuda", 0)`, `device("llvm")`.
 
     The simulator takes arrays of this machine's memory, as "cpu" does.
 

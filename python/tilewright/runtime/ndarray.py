@@ -138,8 +138,9 @@ class NDArray:
         return self is other
 
     def copyfrom(self, source: Any) -> NDArray:
-        """Copies from an array of the same shape and dtype: NumPy's (or what it makes one of) or ours, from any device.
-        Returns itself."""
+        """Copies from `source`, an array of the same shape and dtype, on any device. Returns itself.
+
+        It is NumPy's, what NumPy makes an array of, or ours."""
         if self.read_only:
             raise ValueError("expected a writable array to copy to, got a read-only one")
         if not isinstance(source, NDArray):
@@ -157,7 +158,7 @@ class NDArray:
         return self
 
     def copyto(self, target: NDArray | Device) -> NDArray:
-        """Copies to another array, or to a new one on a device. Returns that array."""
+        """Copies to `target`, another array, or to a new one on that device. Returns that array."""
         if isinstance(target, Device):
             target = empty(self.shape, self.dtype, target)
         return target.copyfrom(self)
@@ -246,7 +247,7 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Device | N
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Device | None = None) -> NDArray:
-    """A new array of zeros.
+    """A new array of zeros, of the extents `shape` and of elements of `dtype`, on `device`, by default the cpu.
 
     >>> import tilewright as tw
     >>> tw.nd.zeros((2,), "int32").numpy().tolist()
@@ -264,7 +265,7 @@ def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Device | N
 
 
 def array(source: Any, device: Device | None = None, dtype: Any = None) -> NDArray:
-    """A new array with the elements of another: NumPy's, what NumPy makes an array of, or ours.
+    """A new array on `device` with the elements of `source`: NumPy's, what NumPy makes an array of, or ours.
 
     >>> array([1, 2, 3], dtype="int32").numpy()
     array([1, 2, 3], dtype=int32)
@@ -277,7 +278,7 @@ def array(source: Any, device: Device | None = None, dtype: Any = None) -> NDArr
 
 
 def from_dlpack(source: Any) -> NDArray:
-    """An array of another library as one of ours, over the same memory.
+    """The array `source` of another library as one of ours, over the same memory.
 
     Raises
     ------

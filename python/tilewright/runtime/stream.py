@@ -57,8 +57,9 @@ class Stream:
 
     @classmethod
     def from_handle(cls, handle: int, device: Device | None = None, owner: object = None) -> Stream:
-        """The stream of another library: who made it keeps it, `owner` as long as this refers to it. 0 is the default
-        stream."""
+        """The stream of another library, from its `handle`, a number, on `device`, by default the current GPU.
+
+        Who made it keeps it, `owner` as long as this refers to it. The handle 0 is the default stream."""
         stream = cls.__new__(cls)
         stream.device, stream.handle, stream._api, stream._owner = _gpu(device), int(handle), None, owner
         return stream
@@ -269,7 +270,8 @@ def _cupy_stream(cupy: Any, device: Device) -> Stream:
 
 
 def synchronize(device: Device | None = None) -> None:
-    """Waits for all that the GPU was given. On the processor there is nothing to wait for.
+    """Waits for all that `device`, by default the current GPU, was given. On the processor there is nothing to wait
+    for.
 
     >>> import tilewright as tw
     >>> tw.synchronize(tw.cpu())

@@ -89,7 +89,7 @@ def time_evaluator(
     warmup: int = 1,
     flush_l2: bool = True,
 ) -> Callable[..., Timing]:
-    """A function that takes `function`'s arguments, calls it, and returns how long a call takes.
+    """A function that takes `function`'s arguments, calls it on `device`, and returns how long a call takes.
 
     Each of `repeat` results is the mean over `number` calls, after `warmup` calls that do not count. With `flush_l2`
     the caches are emptied before each call, outside of the measured time. A GPU reads a buffer of eight times the L2's

@@ -37,8 +37,8 @@ def gated_matmul_wgmma(
 ) -> tuple[Schedule, list[Tensor]]:
     """H = silu(X G^T) * (X U^T) by ``wgmma``: X is rows x width, G and U are hidden x width.
 
-    Both matmuls are one loop over the width, in which each tile of X is loaded once (`rolling_update`). The
-    accumulators stay in registers; H is computed from them, and stored through shared memory.
+    All have the type `dtype`. Both matmuls are one loop over the width, in which each tile of X is loaded once
+    (`rolling_update`). The accumulators stay in registers; H is computed from them, and stored through shared memory.
 
     Raises
     ------
@@ -88,8 +88,9 @@ def cross_entropy_wgmma(
 ) -> tuple[Schedule, list[Tensor]]:  # fmt: skip
     """log sum_j exp(X E^T)_j less the logit of target T, for each row, by ``wgmma``: no logit is stored.
 
-    X is rows x width, E is vocabulary x width, and T has a number below `vocabulary` for each row. Of each tile of
-    logits a row's maximum, its sum of exponentials and its target's logit go to memory. A second kernel merges them.
+    X is rows x width and E is vocabulary x width, of type `dtype`. T has a number below `vocabulary` for each row. Of
+    each tile of logits a row's maximum, its sum of exponentials and its target's logit go to memory. A second kernel
+    merges them.
 
     Raises
     ------

@@ -23,7 +23,8 @@ def elementwise(
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = function(X0, X1, ...), element by element, whatever the function computes of them on the way.
 
-    A thread takes 16 bytes of each tensor, or `unroll` times as much, a block's width apart.
+    All tensors have the extents `shape` and the type `dtype`. A block has `threads` threads. A thread takes 16 bytes of
+    each tensor, or `unroll` times as much, a block's width apart.
 
     >>> import tilewright as tw
     >>> from tilewright import te
@@ -48,7 +49,7 @@ def elementwise(
 
 
 def gelu(*shape: int) -> tuple[Schedule, list[Tensor]]:
-    """Y = X / 2 * (1 + erf(X / sqrt(2))), float32.
+    """Y = X / 2 * (1 + erf(X / sqrt(2))), float32, of the extents `shape`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*gelu(64, 1024), target="cuda -arch=sm_90a", name="gelu")
@@ -59,7 +60,7 @@ def gelu(*shape: int) -> tuple[Schedule, list[Tensor]]:
 
 
 def add(*shape: int) -> tuple[Schedule, list[Tensor]]:
-    """Y = X0 + X1, float32.
+    """Y = X0 + X1, float32, of the extents `shape`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*add(64, 1024), target="cuda -arch=sm_90a", name="add")

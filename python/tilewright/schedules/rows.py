@@ -11,10 +11,10 @@ __all__ = ["layer_norm", "rms_norm", "row_sum", "softmax"]
 def softmax(rows: int, columns: int, *, threads: int | None = None) -> tuple[Schedule, list[Tensor]]:
     """Y[i, j] = exp(X[i, j] - max of row i) / their sum, float32, row-major.
 
-    A row belongs to `threads` threads. Each reads its elements into registers, four neighbours at a time. They stay
-    there until the result is stored. The threads find the maximum and the sum by shuffles. If there are several warps,
-    each also uses a word of shared memory. By default a thread has 16 elements of a row, or 32 if one warp has the row.
-    In rows of up to 32768 elements it has at most 64. Longer rows exceed the registers.
+    X is `rows` x `columns`. A row belongs to `threads` threads. Each reads its elements into registers, four neighbours
+    at a time. They stay there until the result is stored. The threads find the maximum and the sum by shuffles. If
+    there are several warps, each also uses a word of shared memory. By default a thread has 16 elements of a row, or 32
+    if one warp has the row. In rows of up to 32768 elements it has at most 64. Longer rows exceed the registers.
 
     >>> import tilewright as tw
     >>> func = tw.build(*softmax(64, 1024), target="cuda -arch=sm_90a", name="softmax")
@@ -40,7 +40,7 @@ def layer_norm(
     """Y[i, j] = (X[i, j] - mean of row i) / sqrt(variance of row i + epsilon) * gamma[j] + beta[j], float32.
 
     The variance is the mean of the squared distances from the mean, which the elements in registers make as cheap as
-    any other way. Threads share a row as in `softmax`.
+    any other way. X is `rows` x `columns`, and `threads` threads share a row as in `softmax`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*layer_norm(64, 4096), target="cuda -arch=sm_90a", name="layer_norm")
@@ -68,7 +68,7 @@ def rms_norm(
 ) -> tuple[Schedule, list[Tensor]]:
     """Y[i, j] = X[i, j] / sqrt(mean of the squares of row i + epsilon) * gamma[j], float32.
 
-    Threads share a row as in `softmax`.
+    X is `rows` x `columns`, and `threads` threads share a row as in `softmax`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*rms_norm(64, 1024), target="cuda -arch=sm_90a", name="rms_norm")
@@ -87,7 +87,9 @@ def rms_norm(
 
 
 def row_sum(rows: int, columns: int, *, threads: int | None = None) -> tuple[Schedule, list[Tensor]]:
-    """Y[i] = the sum of row i of X, float32. Threads share a row as in `softmax`.
+    """Y[i] = the sum of row i of X, float32.
+
+    X is `rows` x `columns`, and `threads` threads share a row as in `softmax`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*row_sum(64, 1024), target="cuda -arch=sm_90a", name="row_sum")

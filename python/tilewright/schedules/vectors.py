@@ -11,8 +11,8 @@ __all__ = ["column_sum", "matvec", "vecmat"]
 def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, unroll: int = 8) -> tuple[Schedule, list[Tensor]]:
     """y[i] = sum over k of A[i, k] x[k]: A and x in `dtype`, the sum and y in float32.
 
-    A warp has a row. Its threads take 16 bytes each in turn, `unroll` times as many at once. Their sums are added by
-    shuffles. A block has `warps` rows.
+    A is `M` x `K`. A warp has a row. Its threads take 16 bytes each in turn, `unroll` times as many at once. Their sums
+    are added by shuffles. A block has `warps` rows.
 
     >>> import tilewright as tw
     >>> func = tw.build(*matvec(64, 1024, dtype="bfloat16"), target="cuda -arch=sm_90a", name="matvec")
@@ -51,7 +51,10 @@ def vecmat(
     unroll: int = 8,
     lanes: int = 4,
 ) -> tuple[Schedule, list[Tensor]]:
-    """y[j] = sum over k of x[k] B[k, j]: x and B in `dtype`, the sum and y in float32. Shared out as in `column_sum`.
+    """y[j] = sum over k of x[k] B[k, j]: x and B in `dtype`, the sum and y in float32.
+
+    B is `K` x `N`. Columns and rows are distributed by `width`, `groups`, `split_k`, `unroll` and `lanes` as in
+    `column_sum`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*vecmat(1024, 1024, dtype="bfloat16"), target="cuda -arch=sm_90a", name="vecmat")

@@ -29,7 +29,9 @@ def _select(what: str, condition: ExprLike, true_value: ExprLike, false_value: E
 
 
 def if_then_else(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:
-    """One value or the other, only the one taken computed: reads beyond a tensor are safe in the other.
+    """`true_value` where `condition` is true, else `false_value`. Only the one taken is computed.
+
+    So reads beyond a tensor are safe in the other.
 
     >>> from tilewright import te
     >>> A = te.placeholder((6,), name="A")
@@ -70,7 +72,9 @@ def _given(what: str, tensor: Tensor) -> Var:
 
 
 def select(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:
-    """One value or the other. Both are computed: reads beyond a tensor are not safe, as in `if_then_else`.
+    """`true_value` where `condition` is true, else `false_value`. Both are computed.
+
+    So reads beyond a tensor are not safe, as they are in `if_then_else`.
 
     >>> from tilewright import te
     >>> i, x = te.var("i"), te.var("x", "float32")
@@ -137,7 +141,7 @@ def all(*conditions: ExprLike) -> Expr:
 
 
 def any(*conditions: ExprLike) -> Expr:
-    """True where a condition is. No element is read for a condition that those before it have decided.
+    """True where one of `conditions` is. No element is read for a condition that those before it have decided.
 
     >>> from tilewright import te
     >>> i, j = te.var("i"), te.var("j")

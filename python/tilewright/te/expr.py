@@ -67,7 +67,7 @@ class Expr(Operators):
         return ()
 
     def astype(self, dtype: object) -> Expr:
-        """This value in another type: towards zero from floats to integers, ``!= 0`` to bool.
+        """This value in another type, `dtype`: towards zero from floats to integers, ``!= 0`` to bool.
 
         A float that the integer type does not have becomes the type's nearest number, and NaN 0. Integers wrap around.
         """
@@ -114,7 +114,7 @@ class Expr(Operators):
         return str(self)
 
     def written(self, operands: Sequence[str]) -> str:
-        """It as text, over its operands as texts."""
+        """It as text, over its `operands` as texts."""
         return "?"
 
 

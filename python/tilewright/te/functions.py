@@ -30,7 +30,7 @@ __all__ = [
 
 
 def div(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient, of integers rounded towards zero, as in C.
+    """The quotient `a / b`. Of integers it is rounded towards zero, as in C.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -43,7 +43,7 @@ def div(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def floordiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient, rounded down, as NumPy and Python have it, of floats, too.
+    """The quotient `a / b`, rounded down, as in NumPy and Python; of floats, too.
 
     A division of integers by zero gives a number with all bits set (-1, or the largest unsigned number), as on a GPU.
     The simulator reports such a quotient where it is used. The least number divided by -1 is itself. See
@@ -58,7 +58,7 @@ def floordiv(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def floormod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `floordiv` leaves: of the sign of `b`. Of integers by zero, all bits are set.
+    """What `floordiv` leaves of `a`, with the sign of `b`. Of integers by zero, all bits are set.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -69,7 +69,7 @@ def floormod(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient, rounded towards zero. Of integers by zero, all bits are set; see `floordiv`.
+    """The quotient `a / b`, rounded towards zero. Of integers by zero, all bits are set; see `floordiv`.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -80,7 +80,7 @@ def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def truncmod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `truncdiv` leaves: of the sign of `a`. Of integers by zero, all bits are set.
+    """What `truncdiv` of `a / b` leaves, with the sign of `a`. Of integers by zero, all bits are set.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -91,7 +91,7 @@ def truncmod(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def indexdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient of indices, which are not negative: `floordiv`.
+    """The quotient `a / b` of indices, which are not negative: `floordiv`.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -102,7 +102,7 @@ def indexdiv(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def indexmod(a: ExprLike, b: ExprLike) -> Expr:
-    """The remainder of indices, which are not negative: `floormod`.
+    """The remainder of `a / b` of indices, which are not negative: `floormod`.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -146,7 +146,7 @@ def multiply(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def ceildiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient of integers, rounded up.
+    """The quotient `a / b` of integers, rounded up.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -247,7 +247,7 @@ def _log_of_two(like: Expr, source: Source) -> Const:
 
 
 def fmod(a: ExprLike, b: ExprLike) -> Expr:
-    """The remainder of floats, with the sign of `a`, as C's ``fmod``.
+    """The remainder of the floats `a / b`, with the sign of `a`, as C's ``fmod``.
 
     >>> from tilewright import te
     >>> x, y = te.var("x", "float32"), te.var("y", "float32")
@@ -355,7 +355,7 @@ def abs(x: ExprLike) -> Expr:
 
 
 def popcount(x: ExprLike) -> Expr:
-    """How many bits of an integer are set.
+    """How many bits of the integer `x` are set.
 
     >>> from tilewright import te
     >>> i = te.var("i")

@@ -109,6 +109,8 @@ def decl_tensor_intrin(
         How it is called in the IR and in errors.
     binds
         Your own buffers for tensors.
+    scalar_params
+        Not supported: anything but None is an error.
     default_buffer_params
         Accepted as in TVM: elements are accessed by indices, wherever they lie.
 

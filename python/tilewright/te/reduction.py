@@ -176,7 +176,7 @@ def sum(
     With `init`, a number or an element of a tensor, the sum begins with that. It counts once, whatever the schedule
     does with the axes. A reduction over no elements, of a symbolic extent that is 0, is 0 all the same.
 
-    ``te.sum(a, b)`` on two expressions is ``a + b``.
+    ``te.sum(a, b, *args)`` of expressions is ``a + b`` and so on.
 
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
@@ -189,7 +189,9 @@ def sum(
 def prod(
     expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
 ) -> Expr:
-    """The product along `axis`; see `sum`.
+    """The product of `expr` along `axis`; ``te.prod(a, b, *args)`` is that of several.
+
+    `where` and `init` are those of `sum`.
 
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
@@ -202,7 +204,9 @@ def prod(
 def max(
     expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
 ) -> Expr:
-    """The largest element along `axis`, NaN if there is one; ``te.max(a, b)`` is the larger of two. See `sum`.
+    """The largest `expr` along `axis`, NaN if there is one; ``te.max(a, b, *args)`` is the largest of several.
+
+    `where` and `init` are those of `sum`.
 
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
@@ -217,7 +221,9 @@ def max(
 def min(
     expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
 ) -> Expr:
-    """The least element along `axis`, NaN if there is one; ``te.min(a, b)`` is the lesser of two. See `sum`.
+    """The least `expr` along `axis`, NaN if there is one; ``te.min(a, b, *args)`` is the least of several.
+
+    `where` and `init` are those of `sum`.
 
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")

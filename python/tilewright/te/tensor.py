@@ -88,11 +88,11 @@ class Operation:
         return self.element_types[0].name
 
     def output(self, index: int) -> Tensor:
-        """The tensor that this operation defines, by its position."""
+        """The tensor that this operation defines, by its position `index`."""
         return self.results[index]
 
     def shape_of(self, index: int) -> tuple[Extent, ...]:
-        """The extents of the tensor at a position."""
+        """The extents of the tensor at the position `index`."""
         return self.shape
 
     @property
@@ -264,7 +264,7 @@ class Tensor(_Elementless, NumpyOfElements):
         return TensorSlice(self, ())[given]
 
     def __call__(self, *indices: ExprLike) -> Expr:
-        """``A(i, k)`` is ``A[i, k]``: handy with a lambda's ``*axes``."""
+        """The element at `indices`: ``A(i, k)`` is ``A[i, k]``, handy with a lambda's ``*axes``."""
         source = user_source()
         if len(indices) != self.ndim:
             raise ValueError(f"{source}: tensor {self.name}: expected {self.ndim} indices, got {len(indices)}")

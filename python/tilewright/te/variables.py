@@ -28,7 +28,7 @@ THREAD_TAGS = (
 
 
 def const(value: int | float | bool, dtype: object = None) -> Const:
-    """A constant; without a dtype an int32, float32 or bool.
+    """The constant `value`; without a `dtype` an int32, float32 or bool.
 
     >>> const(1, "float16").dtype
     'float16'
@@ -59,6 +59,8 @@ def var(
 
     Parameters
     ----------
+    dtype
+        The type of the number, by its name.
     divisible_by
         A number that divides every value: a split by a factor of it needs no predicate, so that its loops can be
         vectorised.
@@ -70,8 +72,8 @@ def var(
     default
         What a number is in calls that leave it out: those at the end of the arguments may be, and any by its name.
 
-    The first three are of int32 and int64 alone. A call with a number or an extent that is otherwise raises ValueError
-    before anything runs.
+    `divisible_by`, `min` and `max` are of int32 and int64 alone. A call with a number or an extent that is otherwise
+    raises ValueError before anything runs.
 
     >>> n = var("n", divisible_by=64, min=64, max=4096)
     >>> n.divisible_by, n.minimum, n.maximum
@@ -132,6 +134,8 @@ def size_var(
 ) -> Var:  # fmt: skip
     """A symbolic extent, or a number that a call gives, which is at least 0.
 
+    The parameters `dtype`, `divisible_by`, `min`, `max` and `default` are those of `var`.
+
     >>> from tilewright import te
     >>> n = te.size_var("n")
     >>> te.placeholder((n, 4), name="A").shape
@@ -143,10 +147,10 @@ def size_var(
 
 
 def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar:
-    """A block or thread index, to bind an axis to.
+    """A block or thread index, to bind an axis to: `tag` is one of CUDA's, `dom` its extent or range, if given.
 
     ``te.thread_axis("threadIdx.x")``, or with its extent, ``te.thread_axis((0, 64), "threadIdx.x")`` or
-    ``te.thread_axis(64, "threadIdx.x")``; TVM's other order of the two works, too.
+    ``te.thread_axis(64, "threadIdx.x")``; TVM's other order of the two works, too. `name` is for messages.
 
     >>> thread_axis((0, 64), "threadIdx.x")
     threadIdx.x
@@ -176,7 +180,7 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
 
 
 def min_value(dtype: object) -> Const:
-    """The least value of a type, minus infinity for floats.
+    """The least value of the type `dtype`, minus infinity for floats.
 
     >>> from tilewright import te
     >>> te.min_value("int8")
@@ -187,7 +191,7 @@ def min_value(dtype: object) -> Const:
 
 
 def max_value(dtype: object) -> Const:
-    """The largest value of a type, infinity for floats.
+    """The largest value of the type `dtype`, infinity for floats.
 
     >>> from tilewright import te
     >>> te.max_value("int8")

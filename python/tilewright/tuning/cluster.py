@@ -39,14 +39,14 @@ class RayExecutor(Executor):
         self._references: list[Any] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """The future of a call of ``fn`` in a task of Ray's."""
+        """The future of the call ``fn(*args, **kwargs)`` in a task of Ray's."""
         # Ray takes functions of Python's alone, and an executor any callable.
         reference = self._ray.remote(**self._options)(_call).remote(fn, args, kwargs)
         self._references.append(reference)
         return reference.future()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Waits for the tasks, or cancels them. The cluster stays."""
+        """Waits for the tasks (`wait`), or cancels them (`cancel_futures`). The cluster stays."""
         if cancel_futures:
             for reference in self._references:
                 self._ray.cancel(reference)

@@ -95,8 +95,8 @@ _lock = threading.Lock()
 def run_trial(task: Mapping[str, Any]) -> dict[str, Any]:
     """Runs one trial in this thread's worker process, a new one where the last trial ended it.
 
-    `tw.tune` gives its executor this function of the package and a dictionary of JSON types. A trial can therefore run
-    on another machine.
+    `tw.tune` gives its executor this function of the package and `task`, a dictionary of JSON types. A trial can
+    therefore run on another machine.
     """
     worker: _Worker | None = getattr(_here, "worker", None)
     if worker is None or worker.process.poll() is not None:

@@ -54,7 +54,7 @@ class Result:
     database: Path | None
 
     def build(self, name: str | None = None) -> Function:
-        """The compiled function of the best schedule."""
+        """The compiled function of the best schedule, called `name`."""
         from ..compiler import build
 
         return build(self.schedule, self.args, self.target, name)

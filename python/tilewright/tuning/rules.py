@@ -95,7 +95,10 @@ class RuleSpace:
         return self._first
 
     def draft(self, count: int, rng: random.Random) -> list[Choices]:
-        """What other rules choose, then points near the rules' own choice before those that are far from it."""
+        """Up to `count` points: what other rules choose, then points near the rules' own choice before those far from
+        it.
+
+        `rng` is for what is random."""
         bases = [self._first, *self._other_rules(self._first)]
         found: dict[str, Choices] = {key_of(one): one for one in bases[1:]}
         several = [{name: values for name, values in self._settings(base).items() if len(values) > 1} for base in bases]
@@ -116,7 +119,7 @@ class RuleSpace:
         return {name: values for name, values in self._alternatives(choices).items() if not name.endswith(f".{_RULE}")}
 
     def neighbours(self, choices: Choices, rng: random.Random) -> list[Choices]:
-        """The points with another value for one setting, or another rule for one kernel, in random order."""
+        """The points that differ from `choices` in one setting or in one kernel's rule, in random order, by `rng`."""
         points: list[Choices] = [
             {**choices, name: value}
             for name, values in self._settings(choices).items()

@@ -36,11 +36,11 @@ class Space(Protocol):
         ...
 
     def draft(self, count: int, rng: random.Random) -> list[Choices]:
-        """Up to `count` different points, the most promising first."""
+        """Up to `count` different points, the most promising first, with `rng` for what is random."""
         ...
 
     def neighbours(self, choices: Choices, rng: random.Random) -> list[Choices]:
-        """Points that differ from one in a single choice, in random order."""
+        """Points that differ from `choices` in a single choice, in random order, by `rng`."""
         ...
 
     def make(self, choices: Choices) -> tuple[Any, Sequence[Any]]:
@@ -111,7 +111,7 @@ class Knobs:
         return {name: each[0] for name, each in self.values.items()}
 
     def draft(self, count: int, rng: random.Random) -> list[Choices]:
-        """Up to `count` points that fit together: by `estimate`, else in random order."""
+        """Up to `count` points that fit together: by `estimate`, else in random order, by `rng`."""
         found: dict[str, Choices] = {}
         for choices in self._points(count, rng):
             if self._fits(choices):
@@ -133,7 +133,7 @@ class Knobs:
             yield {name: rng.choice(each) for name, each in self.values.items()}
 
     def neighbours(self, choices: Choices, rng: random.Random) -> list[Choices]:
-        """The points with another value for one knob, in random order."""
+        """The points with another value for one knob than `choices`, in random order, by `rng`."""
         points = [
             {**choices, name: value} for name, each in self.values.items() for value in each if value != choices[name]
         ]
@@ -141,7 +141,7 @@ class Knobs:
         return [one for one in points if self._fits(one)]
 
     def make(self, choices: Choices) -> tuple[Any, Sequence[Any]]:
-        """What the function makes of the values."""
+        """What the function makes of the values `choices`."""
         made = self._make(**choices)
         if not isinstance(made, tuple) or len(made) != 2:
             raise TypeError(f"expected a pair (schedule, args) of {self._make.__name__}, got {type(made).__name__}")

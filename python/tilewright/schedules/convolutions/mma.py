@@ -43,7 +43,8 @@ def conv2d_mma(
     """Y = X * W by ``mma.sync``, channels last, with a float32 accumulator.
 
     X is batch x size x size x channels. W is filters x kernel x kernel x channels. Y is batch x out x out x filters.
-    Each has type `in_dtype`, and Y `out_dtype` if that is given.
+    Each has type `in_dtype`, and Y `out_dtype` if that is given. Windows are `stride` apart. `stages` and `operands`
+    are those of `matmul_mma`.
 
     The images have a margin of kernel // 2 zeros. The convolution is an implicit GEMM of pixels and filters, scheduled
     like `matmul_mma`. A block of `warps` computes a `tile` of pixels and filters. A K tile is up to 128 bytes of the

@@ -39,9 +39,10 @@ def matmul(
 
     The GPU is `devices.current`, or the one that stands for the architecture `arch`.
 
-    It is `matmul_wgmma` or `matmul_mma`, which have the same parameters. For float32 it is `sgemm`, because tensor
-    cores do not multiply float32 exactly; ``"tf32"`` asks for them. A symbolic extent gets the choice for its greatest
-    value.
+    It is `matmul_wgmma` or `matmul_mma`, which have the same parameters: `M`, `N`, `K`, `in_dtype`, `out_dtype`,
+    `acc_dtype`, `batch`, `transpose_a`, `transpose_b`, `epilogue` and `operands`. For float32 it is `sgemm`, because
+    tensor cores do not multiply float32 exactly; ``"tf32"`` asks for them. A symbolic extent gets the choice for its
+    greatest value.
 
     Raises
     ------

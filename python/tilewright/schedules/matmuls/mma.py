@@ -45,7 +45,8 @@ def matmul_mma(
     dependent: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``mma.sync``: A is M x K, B is K x N, C is M x N, row-major. An operand that is transposed is stored
-    as K x M, or N x K. With `batch`, each of the three is that many matrices.
+    as K x M (`transpose_a`), or N x K (`transpose_b`). A and B have the type `in_dtype`, the accumulator `acc_dtype`, C
+    `out_dtype`. With `batch`, each of the three is that many matrices.
 
     A thread block computes a `tile` of C, and each of its `warps` a contiguous part of the tile. The K tile is
     `block_k`, by default 128 bytes of an operand. While a block multiplies, ``cp.async`` loads the next `stages - 1`

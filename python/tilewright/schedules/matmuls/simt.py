@@ -40,7 +40,7 @@ def sgemm(
     split_k: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N. An operand that is transposed is stored as
-    K x M, or N x K. With `batch`, each of the three is that many matrices.
+    K x M (`transpose_a`), or N x K (`transpose_b`). With `batch`, each of the three is that many matrices.
 
     A thread block computes a `tile` of C, and each thread `lanes` x `lanes` of it, in groups of 4 x 4. Neighbouring
     threads read neighbouring words. The K tile is `block_k`. The next K tile is loaded to registers while the current

@@ -63,7 +63,8 @@ def matmul_wgmma(
     swap_ab: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major. An operand that is transposed is stored as
-    K x M, or N x K. With `batch`, each of the three is that many matrices.
+    K x M (`transpose_a`), or N x K (`transpose_b`). A and B have the type `in_dtype`, the accumulator `acc_dtype`, C
+    `out_dtype`. With `batch`, each of the three is that many matrices.
 
     A thread block computes a `tile` of C, and each consumer warpgroup 64 rows of the tile. The K tile is 128 bytes of
     an operand. A producer warp loads the next `stages - 1` K tiles to shared memory by TMA; with `specialize=False`,

@@ -197,13 +197,15 @@ class Schedule(ProgramPrimitives):
     # What the stages use.
 
     def apply(self, build: Callable[..., Any], source: Source, *args: object) -> Any:
-        """Appends a primitive, verified; one that does not verify is taken back and raised as a `ScheduleError`."""
+        """Appends the primitive that `build` makes of `args`, verified, for the user's line `source`.
+
+        One that does not verify is taken back and raised as a `ScheduleError`."""
         from .handles import append
 
         return append(self.operation, build, source, args)
 
     def name_of(self, symbol: Var, source: Source) -> str:
-        """What a symbol is called in the IR, where a primitive names it."""
+        """What a symbol is called in the IR, where a primitive at the user's line `source` names it."""
         known = [symbol for op in operations(self.outputs) for symbol in symbols_of(op)] + [*self.symbols.values()]
         if any(one.name == symbol.name and one is not symbol for one in known):
             raise schedule_error(
@@ -218,13 +220,17 @@ class Schedule(ProgramPrimitives):
         return next((stage for stage in self.stages if stage.has_axis(axis)), None)
 
     def add_stage(self, cache: CacheOp, value: ir.Value, scope: str, reads: Sequence[Operation]) -> None:
-        """Takes in a stage that a primitive made: its handle, its memory and what it reads."""
+        """Takes in the stage of `cache` that a primitive made: its handle `value`, its memory `scope` and what it
+        reads.
+        """
         self.names[cache] = cache.name
         self.graph.stages[cache] = Stage(self, cache, value, scope)
         self.graph.reads[cache] = list(reads)
 
     def find_stage(self, of: object, what: str, source: Source) -> Stage:
-        """The stage of a tensor or of its operation, for the primitive `what`; an error where it is of none."""
+        """The stage of a tensor or of its operation, for the primitive `what` at the user's line `source`.
+
+        An error where there is none."""
         op = of.op if isinstance(of, (Tensor, Stage)) else of
         if not isinstance(op, Operation):
             raise TypeError(f"{source}: {what}: expected a tensor or its .op, got {of!r}")

@@ -87,7 +87,7 @@ class Trace:
 
     @staticmethod
     def from_json(text: str) -> Trace:
-        """The trace that `to_json` wrote. Raises ValueError for anything else."""
+        """The trace that `to_json` wrote as `text`. Raises ValueError for anything else."""
         said = "expected the JSON of a schedule's trace, got something else"
         try:
             content = json.loads(text)
@@ -108,12 +108,12 @@ class Trace:
             raise ValueError(f"{said}: {error!r}") from None
 
     def save(self, path: str | Path) -> None:
-        """Writes the JSON to a file."""
+        """Writes the JSON to the file `path`."""
         Path(path).write_text(self.to_json() + "\n")
 
     @staticmethod
     def load(path: str | Path) -> Trace:
-        """Reads what `save` wrote."""
+        """Reads what `save` wrote to the file `path`."""
         return Trace.from_json(Path(path).read_text())
 
     def apply(self, schedule: Schedule) -> None:
