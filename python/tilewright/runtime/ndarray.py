@@ -83,7 +83,7 @@ class NDArray:
         return self._owner
 
     def part(self, shape: tuple[int, ...], dtype: np.dtype[Any], offset: int = 0) -> NDArray:
-        """An array over this one's memory, from byte `offset`.
+        """An array of the extents `shape` and of `dtype` over this one's memory, from byte `offset`.
 
         >>> array(np.arange(6, dtype="float32")).part((2,), np.dtype("float32"), 8).numpy()
         array([2., 3.], dtype=float32)
