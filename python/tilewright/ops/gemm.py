@@ -33,7 +33,7 @@ ACTIVATIONS: dict[str, Callable[[Expr], Expr]] = {
 
 
 def _acc_of(dtype: str) -> str:
-    """The type in which products are summed; bools are counted."""
+    """The accumulator's type; bools are counted."""
     return "float32" if dtype == "bool" else acc_of(dtype)
 
 
@@ -244,7 +244,7 @@ def _with_epilogue(
     scale: float,
     out_dtype: str,
 ) -> tuple[list[Tensor], Tensor]:
-    """The arguments and the result of a product of any rank."""
+    """The arguments and the result of a matmul of any rank."""
     inputs, total = sums
     added: dict[str, Tensor] = {}
     for name, operand, shape in (("bias", bias, total.shape[-1:]), ("residual", residual, total.shape)):

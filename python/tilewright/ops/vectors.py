@@ -54,7 +54,7 @@ def _is_own(matrix: Operand, target: Target | None) -> bool:
 
 
 def _by_rules(name: str, matrix: Operand, other: str, vector: Operand, summed: int, target: Target | None) -> Scheduled:
-    """The product of a matrix and a vector, summed over that dimension of the matrix."""
+    """A matrix times a vector, summed over that dimension of the matrix."""
     A, x = given(matrix, name), given(vector, other)
     k = reduce_axis((0, matrix.shape[summed]), "k")
 

@@ -45,7 +45,7 @@ def _whole(extent: int, factor: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """One reduction over the other axis: the tiles that it loads, its products, and the elements between."""
+    """One reduction over the other axis: the tiles that it loads, its matmuls, and the elements between."""
 
     total: Tensor
     axis: IterVar
@@ -57,7 +57,7 @@ class _Loop:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """One kernel: products of a block's rows with tiles of the other axis, and what is reduced of them."""
+    """One kernel: matmuls of a block's rows with tiles of the other axis, and what is reduced of them."""
 
     results: list[Tensor]
     held: list[Tensor]  # tiles that are loaded once

@@ -204,7 +204,7 @@ def _summed(
     s: Schedule, sums: Tensor, at: Tensor, loop: IterVar, operands: Sequence[Tensor], columns: int, step: int,
     stages: int,
 ) -> IterVar:  # fmt: skip
-    """The loop over steps of a product whose sums are in registers."""
+    """The loop over K tiles of a matmul whose accumulator is in registers."""
     s[sums].set_scope("local")
     s[sums].compute_at(s[at], loop)
     steps, k = s[sums].split(sums.op.reduce_axis[0], factor=step)

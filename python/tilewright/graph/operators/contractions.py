@@ -1,4 +1,4 @@
-"""Operators that sum products: matmul, einsum and convolutions."""
+"""Contractions: matmul, einsum and convolutions."""
 
 from __future__ import annotations
 

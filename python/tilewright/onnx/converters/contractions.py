@@ -10,7 +10,7 @@ from ..node import Node, converter
 
 
 def accumulator(dtype: str) -> str:
-    """The type in which products are summed."""
+    """The type of the accumulator."""
     return "float32" if dtype in ("float16", "bfloat16") else dtype
 
 

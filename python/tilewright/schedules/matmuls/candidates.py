@@ -166,7 +166,7 @@ def _widest(problem: Problem) -> int:
 
 
 def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]:
-    """The tiles of `matmul_wgmma` for a product, and of those with few rows such as have just a tile for each of the
+    """The tiles of `matmul_wgmma` for a matmul, and of those with few rows such as have just a tile for each of the
     SMs, or for half of them."""
     tiles = _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES
     yield from tiles

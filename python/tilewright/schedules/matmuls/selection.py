@@ -81,7 +81,7 @@ def _greatest(extent: Extent, name: str) -> int:
 
 
 def _for_other_tiles(problem: Problem, choice: Choice, device: GPU) -> Choice:
-    """The choice of a product that is near: how its last tiles are shared depends on how many there are."""
+    """The choice of a matmul that is near: how its last tiles are shared depends on how many there are."""
     options = {name: value for name, value in choice.options.items() if name not in ("stream_k", "narrower", "blocks")}
     shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("split_k", 1) == 1
     if not shares or choice.options.get("blocks", 0) is None:

@@ -73,7 +73,7 @@ class TilePrimitives(StageHandles):
         self.schedule.apply(handles.tensorize, source, axis, var.name, tensor_intrin.name, tensor_intrin.functions)
 
     def pad_einsum(self, padding: Sequence[int]) -> tuple[Tensor, ...]:
-        """The extents of a sum of products grow to multiples of `padding`, a number an axis, spatial axes first.
+        """Pads the extents of a matmul or convolution to multiples of `padding`, a number an axis, spatial axes first.
 
         Each input gets a stage that copies it, with zeros beyond its end. A new stage computes the sum over the padded
         axes, and this stage copies its elements from there. So tiles are whole, and results are unchanged. Returns the
