@@ -36,6 +36,9 @@ CASES: list[tuple[tuple[int, int, int], str, dict[str, Any]]] = [
     ((1000, 3000, 2056), "bf16", {"bias": True, "tile": (128, 128)}),
     ((1000, 1000, 1000), "bf16", {"bias": True, "tile": (64, 128)}),
     ((2050, 2056, 2056), "bf16", {"bias": True}),
+    # Two and four tiles a block, with few K tiles.
+    ((2000, 2000, 264), "bf16", {"bias": True, "tile": (128, 128)}),
+    ((4000, 3000, 264), "bf16", {"bias": True, "tile": (128, 128)}),
 ]
 
 
