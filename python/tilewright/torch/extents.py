@@ -46,8 +46,8 @@ def is_loose(value: Any, inputs: Sequence[Any]) -> bool:
 class Extents:
     """The symbols of a graph: by their names there, te's variables."""
 
-    def __init__(self, names: Mapping[str, str] | None = None) -> None:
-        self._names = dict(names or {})
+    def __init__(self, names: Mapping[str, str] | None = None, largest: Mapping[str, int] | None = None) -> None:
+        self._names, self._largest = dict(names or {}), dict(largest or {})
         self.symbols: dict[str, Var] = {}
         self._known: dict[str, Var] = {}
 
@@ -120,7 +120,7 @@ class Extents:
     def _symbol(self, name: str) -> Var:
         if name not in self._known:
             own = self._names.get(name, name)
-            self._known[name] = self.symbols[own] = te.var(own, min=1)
+            self._known[name] = self.symbols[own] = te.var(own, min=1, max=self._largest.get(name))
         return self._known[name]
 
 

@@ -80,6 +80,12 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
     return _of_program(program, name, _names(program, dynamic_shapes))
 
 
+def _largest(program: torch.export.ExportedProgram) -> dict[str, int]:
+    """By symbol of the program, how large it may be, where that is bounded: a call with more is refused."""
+    bounds: dict[Any, Any] = dict(program.range_constraints)  # pyright: ignore[reportUnknownArgumentType]
+    return {str(symbol): int(one.upper) for symbol, one in bounds.items() if one.upper.is_Integer}
+
+
 def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
     """What torch.export takes of dynamic shapes in which names and variables stand for dimensions."""
     if isinstance(spec, (Var, str)):
@@ -120,7 +126,7 @@ def _of_program(program: torch.export.ExportedProgram, name: str, names: Mapping
     for each, place in signature.inputs_to_lifted_tensor_constants.items():
         held[each] = place, program.constants[place]
     outputs = [str(one) for one in signature.user_outputs if isinstance(one, str)]
-    return import_fx(program.graph_module, name, held, outputs, names)
+    return import_fx(program.graph_module, name, held, outputs, names, largest=_largest(program))
 
 
 def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[str, str]:
@@ -143,6 +149,7 @@ def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[s
 def import_fx(
     module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None, seeded: bool = False, parted: bool = False,
+    largest: Mapping[str, int] | None = None,
 ) -> Graph:  # fmt: skip
     """The graph of a module of FX whose calls are ATen's.
 
@@ -163,8 +170,10 @@ def import_fx(
     parted
         Whether an input whose extent is a product of symbols and numbers comes with a dimension for each factor. A
         number that is a symbol, which no input has as an extent, then comes as a vector of so many elements of int8.
+    largest
+        By symbol of the module, how large it may be, where that is bounded.
     """
-    return _Import(module, name, held, outputs, names, seeded, parted).graph()
+    return _Import(module, name, held, outputs, Extents(names, largest), seeded, parted).graph()
 
 
 def is_random(module: GraphModule) -> bool:
@@ -180,12 +189,12 @@ class _Failed(TilewrightError):
 class _Import:
     def __init__(
         self, module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None,
-        names: Mapping[str, str] | None, seeded: bool, parted: bool,
+        extents: Extents, seeded: bool, parted: bool,
     ) -> None:  # fmt: skip
         self._seeded, self._parted = seeded, parted
         self._random: RandomNumbers | None = None
         self._module, self._name, self._held, self._outputs = module, name, held, outputs
-        self._extents = Extents(names)
+        self._extents = extents
         self._values: dict[Node, Any] = {}
         self._errors: list[str] = []
         self._labels: dict[Node, str] = {}

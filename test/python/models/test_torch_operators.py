@@ -52,6 +52,17 @@ def test_a_symbolic_extent_is_sorted(descending):
         torch.testing.assert_close(model(x), sort(x), equal_nan=True)
 
 
+def test_an_extent_that_is_bounded():
+    embedding = torch.nn.Embedding(8, 4)
+    lookup = Calls(lambda x: embedding(torch.arange(x.shape[1])) + x)
+    length = torch.export.Dim("length", max=8)
+    model = tw.compile(lookup, (torch.ones(1, 6, 4),), target="cpu", dynamic_shapes=(({1: length},),))
+    x = torch.ones(1, 8, 4)
+    torch.testing.assert_close(model(x), lookup(x))
+    with pytest.raises(ValueError, match=r"expected extent \w+ in dimension 1 to be at most 8"):
+        model(torch.ones(1, 9, 4))
+
+
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
 def test_a_histogram(dtype):
     x = torch.tensor([-2, 0, 0, 1, 3, 3, 4, 7]).to(dtype)
