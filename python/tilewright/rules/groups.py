@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from math import prod
 
@@ -57,12 +57,12 @@ class Group:
     anchor_axes: tuple[tuple[int, ...], ...] = ()
     """Which axis of the root each axis of the contraction is; several that count its elements in row-major order."""
     operands: list[StageFacts] = field(default_factory=list[StageFacts])
-    """Maps that the contraction alone reads: its operands, computed where they are staged."""
+    """Maps that the contraction, or a reduction over windows, alone reads, computed where they are staged."""
 
     @property
     def is_plain_anchor(self) -> bool:
         """Whether there is no contraction, or nothing but one: what rules for other reductions may take, too."""
-        return self.anchor is None or self.anchor is self.root and not self.operands
+        return not self.operands and (self.anchor is None or self.anchor is self.root)
 
     @property
     def stages(self) -> list[StageFacts]:
@@ -87,10 +87,12 @@ def groups_of(
     parallel: int,
     is_contraction: Iterable[Operation] = (),
     is_of_matrices: Collection[Operation] = (),
+    is_staged: Callable[[Group, StageFacts], bool] = lambda group, stage: False,
 ) -> list[Group]:
     """The kernels of a program in the order of their execution. `parallel` is how many threads keep the device busy:
     with fewer rows, long reductions are kernels of their own. Rows and columns of those `is_of_matrices` may each be
-    several axes of the kernel's root."""
+    several axes of the kernel's root. A map that a group's reductions alone read is computed with them where
+    `is_staged` says so."""
     taken: dict[Operation, Group] = {}
     anchors = set(is_contraction)
     _count_evaluations(program, anchors)
@@ -109,6 +111,10 @@ def groups_of(
             _join_anchor(program, group, taken, anchors, is_of_matrices)
         if group.anchor is None:
             _join_rows(program, group, taken, anchors, parallel)
+            for stage in program.backwards():
+                if stage.op not in taken and can_inline(stage) and is_staged(group, stage):
+                    group.operands.append(stage)
+                    taken[stage.op] = group
         else:
             _join_operands(program, group, taken)
         _join_maps(program, group, taken, anchors)

@@ -31,6 +31,7 @@ from .simt import TiledContraction
 from .tensor_cores import TensorCores
 from .vector_tiles import VectorTiles
 from .warpgroups import Warpgroups
+from .windows import Windows, is_staged
 
 __all__ = ["auto_schedule"]
 
@@ -40,6 +41,7 @@ _GPU_RULES: tuple[Rule, ...] = (
     TensorCores(),
     VectorTiles(),
     TiledContraction(),
+    Windows(),
     SplitReduction(),
     Reductions(),
     Transposed(),
@@ -134,7 +136,7 @@ def auto_schedule(
     context = Context(where, gpu, program, gpu.sms * gpu.threads_per_sm if gpu else 1)
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
-    groups = groups_of(program, context.threads, anchors, products)
+    groups = groups_of(program, context.threads, anchors, products, *([is_staged] if gpu else []))
     wanted = {stage: values["rule"] for stage, values in (settings or {}).items() if "rule" in values}
     decided = [_decide(context, all_rules, group, wanted) for group in groups]
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))

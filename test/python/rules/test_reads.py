@@ -118,7 +118,7 @@ def test_convolutions_by_steps_of_several_axes(
 
 
 def test_an_sm_has_all_warps_of_reductions_of_a_thread() -> None:
-    """Windows of a channel: blocks of one warp each would be half of the warps that an SM may have."""
-    x, w = ops.Operand((2, 176, 81, 81), "bfloat16"), ops.Operand((176, 1, 3, 3), "bfloat16")
-    (kernel,) = ops.conv.function(x, w, target=CUDA, padding=1, groups=176).report().kernels
+    """Windows of a channel that do not overlap: blocks of one warp each would be half of the warps of an SM."""
+    x, w = ops.Operand((2, 176, 243, 243), "bfloat16"), ops.Operand((176, 1, 3, 3), "bfloat16")
+    (kernel,) = ops.conv.function(x, w, target=CUDA, stride=3, groups=176).report().kernels
     assert kernel.occupancy is not None and kernel.occupancy.warps == kernel.occupancy.most == 64
