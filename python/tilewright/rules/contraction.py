@@ -129,5 +129,6 @@ def contraction_of(stage: StageFacts) -> Contraction | None:
 
 
 def _has_static_tiles(stage: StageFacts) -> bool:
-    """Whether all but the outermost of the results' axes are numbers."""
-    return is_static(stage.reduced) and is_static(stage.spatial[1:])
+    """Whether all but the outermost of the results' axes are numbers, where axes of one element do not count."""
+    longer = [axis for axis in stage.spatial if not is_static([axis]) or size_of([axis]) > 1]
+    return is_static(stage.reduced) and is_static(longer[1:])

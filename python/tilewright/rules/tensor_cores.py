@@ -36,7 +36,7 @@ def matrices_of(group: Group) -> Contraction | None:
     found = contraction_of(anchor) if anchor is not None else None
     if found is None or anchor is None or not found.is_of_matrices or not is_static(anchor.reduced):
         return None
-    if not anchor.is_static and (len(anchor.spatial) != 2 or transposed(found)[0]):
+    if not anchor.is_static and (not is_static(anchor.spatial[:-2]) or transposed(found)[0]):
         return None  # of a matrix with so many columns no row is known to be aligned
     in_order = [place for some in group.anchor_axes for place in some]
     return found if in_order == sorted(in_order) else None

@@ -24,6 +24,12 @@ def layer(dtype: str) -> Program:
     return [A, B, bias], D, lambda a, b, c: np.maximum(a @ b + c, 0)
 
 
+def one_batch(dtype: str) -> Program:
+    A, B, k = te.placeholder((1, N, 60), dtype), te.placeholder((60, 72), dtype), te.reduce_axis((0, 60), "k")
+    C = te.compute((1, N, 72), lambda b, i, j: te.sum(A[b, i, k].astype("float32") * B[k, j].astype("float32"), axis=k))
+    return [A, B], C, np.matmul
+
+
 def matrices() -> Program:
     A, B, k = te.placeholder((N, 20, 24)), te.placeholder((N, 24, 30)), te.reduce_axis((0, 24), "k")
     return [A, B], te.compute((N, 20, 30), lambda b, i, j: te.sum(A[b, i, k] * B[b, k, j], axis=k)), np.matmul
@@ -43,6 +49,7 @@ def images() -> Program:
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "float32": lambda: layer("float32"), "float16": lambda: layer("float16"), "matrices": matrices, "images": images,
+    "float32 of one batch": lambda: one_batch("float32"), "float16 of one batch": lambda: one_batch("float16"),
 }  # fmt: skip
 
 
@@ -53,7 +60,8 @@ def test_one_kernel_for_any_number_of_rows(name: str, target: str) -> None:
     s = tw.auto_schedule(output, target)
     if target != "cpu":
         rules = {"float32": "tiles of vectors"} | ({"float16": "tensor cores"} if "H200" in target else {})
-        assert s.plan is not None and [one.rule for one in s.plan] == [rules.get(name, "tiles in shared memory")]
+        rule = rules.get(name.removesuffix(" of one batch"), "tiles in shared memory")
+        assert s.plan is not None and [one.rule for one in s.plan] == [rule]
     function = tw.build(s, [*inputs, output], target, name="program")
     rng = np.random.default_rng(0)
     for rows in (1, 7, 33):
