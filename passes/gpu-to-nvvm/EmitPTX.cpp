@@ -152,6 +152,31 @@ static bool isWorthwhile(llvm::StringRef pass, llvm::Any unit) {
   return most == ~0u || (*function)->getInstructionCount() <= most;
 }
 
+/// SLPVectorizer of LLVM 22 may leave shuffles of a reduction before what they read, in one block. Moves them behind
+/// it.
+static void orderShuffles(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function) {
+      bool isOrdered = false;
+      while (!isOrdered) {
+        isOrdered = true;
+        for (llvm::Instruction &instruction : llvm::make_early_inc_range(block)) {
+          llvm::Instruction *last = nullptr;
+          for (llvm::Value *operand : instruction.operands())
+            if (auto *read = dyn_cast<llvm::Instruction>(operand); read && read->getParent() == &block &&
+                                                                   instruction.comesBefore(read) &&
+                                                                   (!last || last->comesBefore(read)))
+              last = read;
+          if (!last || isa<llvm::PHINode>(instruction) || instruction.isTerminator() ||
+              instruction.mayReadOrWriteMemory())
+            continue;
+          instruction.moveAfter(last);
+          isOrdered = false;
+        }
+      }
+    }
+}
+
 namespace {
 /// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
 struct ModuleToPTX : LLVM::ModuleToObject {
@@ -183,6 +208,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0)
                                                 : builder.buildPerModuleDefaultPipeline(levels[level]);
     passes.run(module, modules);
+    orderShuffles(module);
     return success();
   }
 
