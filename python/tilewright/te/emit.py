@@ -19,7 +19,7 @@ from ..messages.location import Source, user_source
 from .arguments import Arg, ArgumentList, Group
 from .check_arguments import check_arguments
 from .emit_body import BodyEmitter
-from .emit_numbers import groups_attr, known_attrs, number_attrs, stride_attrs, stride_names
+from .emit_numbers import dimension_of, groups_attr, known_attrs, number_attrs, stride_attrs, stride_names
 from .emit_statements import StatementEmitter, buffer_type
 from .emit_types import constant_attr, dtype_attr, file_location, mlir_type, named_location
 from .expr import Expr, Var
@@ -176,6 +176,7 @@ class _Function:
             for position, arg in enumerate(self._args)
         ]
         block = ir.Block.create_at_start(function.body, types, [self._arg_location(arg) for arg in self._args])
+        self._block = block
         with ir.InsertionPoint(block):
             self._emit_symbols(block)
             for arg, value in zip(self._args, block.arguments):
@@ -297,6 +298,9 @@ class _Function:
 
     def _emit_extent(self, extent: Expr, source: Source) -> ir.Value:
         with file_location(source):
+            if not isinstance(extent, Var) and (place := dimension_of(extent, self._args)) is not None:
+                number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
+                return tensor.dim(self._block.arguments[place[0]], number)
             return BodyEmitter(self._values, self._symbols).value(extent)
 
     def _emit_state(self, op: ScanOp, state: Tensor) -> None:

@@ -6,15 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mlir import ir
 
-from .arguments import Group
+from .arguments import Arg, Group
 from .emit_types import dtype_attr
 from .expr import Expr, Var
-from .program import unique_name
+from .program import symbols_in, unique_name
 from .strides import Strides
+from .tensor import Tensor, is_optional
 
-__all__ = ["groups_attr", "known_attrs", "number_attrs", "stride_attrs", "stride_names"]
+__all__ = ["dimension_of", "groups_attr", "known_attrs", "number_attrs", "stride_attrs", "stride_names"]
 
 _NO_MAXIMUM = (1 << 63) - 1  # in te.maximum, of an extent that has none
+
+
+def dimension_of(extent: Expr, args: Sequence[Arg]) -> tuple[int, int] | None:
+    """The argument, and its dimension, whose extent is the same expression of symbols: one symbol for the passes."""
+    symbols = symbols_in([extent])
+    if len({var.name for var in symbols}) < len(symbols):
+        return None  # the text says too little
+    known = {id(var) for var in symbols}
+    for i, arg in enumerate(args):
+        if isinstance(arg, Tensor) and not is_optional(arg):
+            for d, other in enumerate(arg.shape):
+                if isinstance(other, Expr) and str(other) == str(extent):
+                    if {id(var) for var in symbols_in([other])} == known:
+                        return i, d
+    return None
 
 
 def known_attrs(prefix: str, numbers: Sequence[int | Expr | None]) -> dict[str, ir.Attribute]:

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from .expr import Expr, Var
 from .tensor import ComputeOp, Operation, PlaceholderOp
 
-__all__ = ["axis_names", "is_state", "operations", "symbols_of", "symbols_of_extents", "unique_name", "unique_names"]
+__all__ = [
+    "axis_names", "is_state", "operations", "symbols_in", "symbols_of", "symbols_of_extents", "unique_name",
+    "unique_names",
+]  # fmt: skip
 
 
 def operations(outputs: Iterable[Operation]) -> list[Operation]:
@@ -71,12 +74,12 @@ def symbols_of(op: Operation) -> list[Var]:
         todo += op.reduction.exprs if op.reduction is not None else op.body
     else:
         todo += op.exprs
-    return _symbols_in(todo)
+    return symbols_in(todo)
 
 
 def symbols_of_extents(op: Operation) -> list[Var]:
     """Those that say how large something is."""
-    return _symbols_in(_extents_of(op))
+    return symbols_in(_extents_of(op))
 
 
 def _extents_of(op: Operation) -> list[Expr]:
@@ -86,7 +89,8 @@ def _extents_of(op: Operation) -> list[Expr]:
     return extents
 
 
-def _symbols_in(exprs: Sequence[Expr]) -> list[Var]:
+def symbols_in(exprs: Sequence[Expr]) -> list[Var]:
+    """The symbolic extents and numbers in expressions."""
     todo = list(exprs)
     found: dict[int, Var] = {}
     seen: set[int] = set()

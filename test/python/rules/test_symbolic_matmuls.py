@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes  # noqa: F401  NumPy has bfloat16 by it
 import numpy as np
 import pytest
 
@@ -58,3 +59,53 @@ def test_columns_of_any_number_have_no_aligned_rows() -> None:
     out = np.full((77, 64), np.nan, "float32")
     f(a, b, out)
     np.testing.assert_array_equal(out, a.T.astype("float32") @ b.astype("float32"))
+
+
+EXTENTS = {
+    "a multiple": lambda n, m: n * 17,
+    "a product": lambda n, m: n * m,
+    "a sum": lambda n, m: n + m + 1,
+    "a quotient": lambda n, m: (n * m) // 2,
+}
+
+
+@pytest.mark.parametrize("rule", ["warpgroups", "tensor cores"])
+@pytest.mark.parametrize("extent", EXTENTS)
+def test_rows_that_symbols_make(extent: str, rule: str) -> None:
+    """As of a batch and a length in one, which models flatten."""
+    n, m = te.var("n"), te.var("m")
+    rows = EXTENTS[extent](n, m)
+    A = te.placeholder((rows, 128), "bfloat16", name="A")
+    B = te.placeholder((128, 256), "bfloat16", name="B")
+    k = te.reduce_axis((0, 128), "k")
+    C = te.compute(
+        (rows, 256), lambda i, j: te.sum(A[i, k].astype("float32") * B[k, j].astype("float32"), axis=k), name="C"
+    )
+    s = tw.auto_schedule(C, "cuda -arch=sm_90a", settings={"C": {"rule": rule}})
+    f = tw.build(s, [n, m, A, B, C], "sim")
+    for sizes in ((1, 3), (5, 8)):
+        count = EXTENTS[extent](*sizes)
+        a, b = (np.random.default_rng(5).integers(-3, 4, x).astype("bfloat16") for x in ((count, 128), (128, 256)))
+        out = np.full((count, 256), np.nan, "float32")
+        f(*sizes, a, b, out)
+        np.testing.assert_array_equal(out, a.astype("float32") @ b.astype("float32"))
+
+
+def test_rows_that_are_flattened() -> None:
+    """Of a transposed batch, as in attention's layers."""
+    n = te.var("n")
+    X = te.placeholder((n, 17, 64), "bfloat16", name="X")
+    A = te.compute((n * 17, 64), lambda i, j: X[i % n, i // n, j], name="A")
+    B = te.placeholder((64, 64), "bfloat16", name="B")
+    k = te.reduce_axis((0, 64), "k")
+    C = te.compute(
+        (n * 17, 64), lambda i, j: te.sum(A[i, k].astype("float32") * B[j, k].astype("float32"), axis=k), name="C"
+    )
+    s = tw.auto_schedule(C, "cuda -arch=sm_90a")
+    assert [one.rule for one in s.plan.decisions] == ["tensor cores"]
+    f = tw.build(s, [X, B, C], "sim")
+    x, b = (np.random.default_rng(6).integers(-3, 4, shape).astype("bfloat16") for shape in ((3, 17, 64), (64, 64)))
+    out = np.full((51, 64), np.nan, "float32")
+    f(x, b, out)
+    rows = x.transpose(1, 0, 2).reshape(51, 64).astype("float32")
+    np.testing.assert_array_equal(out, rows @ b.astype("float32").T)
