@@ -134,20 +134,21 @@ func.func @main(%A: tensor<?x?xf32> {te.dtype = f32, te.name = "A", te.symbols =
   %c1 = arith.constant 1 : index
   %m = tensor.dim %A, %c1 : tensor<?x?xf32>
   %B = te.compute "B" (%i: %n) sum (%k: %m) {
-    %A_1 = te.read %A[%i, %k] : tensor<?x?xf32>
-    te.yield %A_1 : f32
+    %A_2 = te.read %A[%i, %k] : tensor<?x?xf32>
+    te.yield %A_2 : f32
   } : tensor<?xf32>
-  %0 = affine.apply affine_map<()[s0] -> (s0 * 2 - 1)>()[%n]
-  %C_0 = te.compute "C" (%i: %0) {
-    %B_1 = te.read %B[%i floordiv 2] : tensor<?xf32>
-    %1 = arith.muli %i, %n : index
-    %2 = arith.index_cast %1 : index to i64
-    %3 = arith.trunci %2 : i64 to i32
-    %4 = arith.sitofp %3 : i32 to f32
-    %5 = arith.addf %B_1, %4 fastmath<contract> : f32
-    te.yield %5 : f32
+  %c0_0 = arith.constant 0 : index
+  %dim = tensor.dim %C, %c0_0 : tensor<?xf32>
+  %C_1 = te.compute "C" (%i: %dim) {
+    %B_2 = te.read %B[%i floordiv 2] : tensor<?xf32>
+    %0 = arith.muli %i, %n : index
+    %1 = arith.index_cast %0 : index to i64
+    %2 = arith.trunci %1 : i64 to i32
+    %3 = arith.sitofp %2 : i32 to f32
+    %4 = arith.addf %B_2, %3 fastmath<contract> : f32
+    te.yield %4 : f32
   } : tensor<?xf32>
-  return %C_0 : tensor<?xf32>
+  return %C_1 : tensor<?xf32>
 }"""
     )
 
