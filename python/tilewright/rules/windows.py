@@ -10,7 +10,7 @@ from ..te.expr import IterVar
 from ..te.schedule import Schedule
 from .context import Context, choice
 from .elementwise import inline
-from .facts import Kind, StageFacts, extent_of, size_of
+from .facts import Kind, StageFacts, extent_of, is_static, size_of
 from .groups import Group
 from .plan import Decision
 
@@ -55,7 +55,7 @@ def window_of(stage: StageFacts) -> Window | None:
     Threads that are neighbours have neighbouring results along the last axis, so the strip is along another one where
     windows move along both.
     """
-    if stage.kind != Kind.REDUCTION or not stage.is_static or stage.is_empty or stage.op.num_outputs != 1:
+    if stage.kind != Kind.REDUCTION or not is_static(stage.reduced) or stage.is_empty or stage.op.num_outputs != 1:
         return None
     if not stage.accesses or not stage.spatial:
         return None
@@ -79,7 +79,7 @@ def window_of(stage: StageFacts) -> Window | None:
     reduced = [axis for axis in stage.reduced if _extent(axis) > 1]
     if len(found) != len(reduced) or {id(one.along) for one in found} != {id(axis) for axis in reduced}:
         return None
-    overlapping = [one for one in found if one.loads(4) < 4 * one.taps]
+    overlapping = [one for one in found if one.loads(4) < 4 * one.taps and is_static([one.strip])]
     inner = [one for one in overlapping if one.strip is not stage.spatial[-1]]
     return (inner or overlapping or [None])[-1]
 

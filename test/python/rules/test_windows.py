@@ -123,6 +123,32 @@ def test_windows_along_any_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -
     np.testing.assert_array_equal(got, wanted)
 
 
+@pytest.mark.parametrize("symbolic", ["batch", "width"])
+def test_extents_that_are_symbols(symbolic: str) -> None:
+    """Strips are along an axis with a constant extent."""
+    n, w = (te.var("n"), 9) if symbolic == "batch" else (2, te.var("w"))
+    X, W = te.placeholder((n, 3, 12, w), name="X"), te.placeholder((3, 3, 3), name="W")
+    ky, kx = te.reduce_axis((0, 3), "ky"), te.reduce_axis((0, 3), "kx")
+
+    def element(b: te.Var, c: te.Var, i: te.Var, j: te.Var) -> te.Expr:
+        inside = te.all(i >= 1, i < 13, j >= 1, j < w + 1)
+        return te.if_then_else(inside, X[b, c, i - 1, j - 1], te.const(0.0))
+
+    around = te.compute((n, 3, 14, w + 2), element, name="padded")
+    Y = te.compute(
+        (n, 3, 12, w), lambda b, c, i, j: te.sum(around[b, c, i + ky, j + kx] * W[c, ky, kx], axis=[ky, kx]), name="Y"
+    )
+    s = tw.auto_schedule(Y, "sim -device=H200")
+    assert [(one.rule, set(one.stages)) for one in s.plan.decisions] == [("windows", {"Y", "padded"})]
+    function = tw.build(s, [X, W, Y], target="sim", name="f")
+    for size in (1, 7):
+        shape = (size, 3, 12, 9) if symbolic == "batch" else (2, 3, 12, size)
+        x, weights = (np.random.default_rng(size).integers(-3, 4, one).astype("float32") for one in (shape, (3, 3, 3)))
+        (got,) = testing.run(function, [x, weights], [(shape, "float32")])
+        wide = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), (2, 3))
+        np.testing.assert_array_equal(got, np.einsum("bcijyx,cyx->bcij", wide, weights))
+
+
 def test_the_strip_is_not_along_the_last_axis() -> None:
     why = tw.auto_schedule(blur((64, 256, 64, 64), (2, 3)), H200).plan.decisions[0].why
     assert why == "windows of 9 elements overlap along i2: 16 results read 18 elements for each of 3"
