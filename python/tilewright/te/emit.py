@@ -255,16 +255,7 @@ class _Function:
     def _emit_symbols(self, block: ir.Block) -> None:
         """Each symbolic extent is a dimension of the first argument that has it, any other number an argument."""
         for var, name in self._symbol_names.items():
-            place = next(
-                (
-                    (i, d)
-                    for i, arg in enumerate(self._args)
-                    if isinstance(arg, Tensor) and not is_optional(arg)
-                    for d, extent in enumerate(arg.shape)
-                    if extent is var
-                ),
-                None,
-            )
+            place = dimension_of(var, self._args)
             position = next((i for i, arg in enumerate(self._args) if arg is var), None)
             location = named_location(name, var.source)
             if var.default is not None and position is None:
@@ -274,8 +265,7 @@ class _Function:
                 )
             if place is not None:
                 with file_location(var.source):
-                    number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
-                self._symbols[var] = tensor.dim(block.arguments[place[0]], number, loc=location)
+                    self._symbols[var] = self._dimension(place, location)
             elif position is not None:
                 value = block.arguments[position]
                 self._symbols[var] = (
@@ -296,11 +286,15 @@ class _Function:
                     f"{self._source}: te.var {name}: expected it among the arguments, got none of it ({var.source})"
                 )
 
+    def _dimension(self, place: tuple[int, int], location: ir.Location | None = None) -> ir.Value:
+        index = ir.IndexType.get()
+        number = arith.constant(index, ir.IntegerAttr.get(index, place[1]))
+        return tensor.dim(self._block.arguments[place[0]], number, loc=location)
+
     def _emit_extent(self, extent: Expr, source: Source) -> ir.Value:
         with file_location(source):
             if not isinstance(extent, Var) and (place := dimension_of(extent, self._args)) is not None:
-                number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
-                return tensor.dim(self._block.arguments[place[0]], number)
+                return self._dimension(place)
             return BodyEmitter(self._values, self._symbols).value(extent)
 
     def _emit_state(self, op: ScanOp, state: Tensor) -> None:
