@@ -38,15 +38,11 @@ class Window:
 
     @property
     def taps(self) -> int:
-        return _extent(self.along)
+        return size_of([self.along])
 
     def loads(self, results: int) -> int:
         """The elements that so many neighbouring results read, along the strip."""
         return (results - 1) * self.stride + (self.taps - 1) * self.dilation + 1
-
-
-def _extent(axis: IterVar) -> int:
-    return extent_of(axis.dom.extent if axis.dom else None)
 
 
 def window_of(stage: StageFacts) -> Window | None:
@@ -67,7 +63,7 @@ def window_of(stage: StageFacts) -> Window | None:
     for index in read.indices:
         if index is None:
             return None
-        terms = [(axis, count) for axis, count in index.terms.values() if _extent(axis) > 1]
+        terms = [(axis, count) for axis, count in index.terms.values() if size_of([axis]) > 1]
         moved = [term for term in terms if id(term[0]) in spatial]
         taps = [term for term in terms if id(term[0]) not in spatial]
         if len(moved) > 1 or len(taps) > 1 or any(count < 1 for _, count in terms):
@@ -76,7 +72,7 @@ def window_of(stage: StageFacts) -> Window | None:
             if not moved:
                 return None
             found.append(Window(read.tensor, moved[0][0], taps[0][0], moved[0][1], taps[0][1]))
-    reduced = [axis for axis in stage.reduced if _extent(axis) > 1]
+    reduced = [axis for axis in stage.reduced if size_of([axis]) > 1]
     if len(found) != len(reduced) or {id(one.along) for one in found} != {id(axis) for axis in reduced}:
         return None
     overlapping = [one for one in found if one.loads(4) < 4 * one.taps and is_static([one.strip])]
@@ -94,17 +90,17 @@ class Windows:
         self._results = results
 
     def decide(self, context: Context, group: Group) -> Decision | None:
-        stage = windowed(group)
-        window = window_of(stage) if stage is not None else None
-        if stage is None or window is None or context.gpu is None:
+        found = windowed(group)
+        if found is None or context.gpu is None:
             return None
-        extent = _extent(window.strip)
+        stage, window = found
+        extent = size_of([window.strip])
 
         def cost(results: int) -> float:
             """Loads of elements and of weights, over all strips."""
             return -(-extent // results) * (window.loads(results) + window.taps)
 
-        fitting = [one for one in range(1, min(_LONGEST, extent) + 1)]
+        fitting = range(1, min(_LONGEST, extent) + 1)
         enough = _BLOCKS * _THREADS * context.gpu.sms
         busy = [one for one in fitting if stage.size // extent * -(-extent // one) >= enough] or [1]
         results = self._results or min(busy, key=lambda one: (cost(one), one))
@@ -122,9 +118,9 @@ class Windows:
         )
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
-        facts = windowed(group)
-        window = window_of(facts) if facts is not None else None
-        assert facts is not None and window is not None
+        found = windowed(group)
+        assert found is not None
+        facts, window = found
         inline(s, group)
         root = group.root
         if facts is root:
@@ -162,21 +158,24 @@ class Windows:
 
 def is_staged(group: Group, stage: StageFacts) -> bool:
     """Whether `stage` is what the windows of a group read, padded or converted, and cheap to compute again."""
-    reduction = windowed(group)
-    if reduction is None or stage.readers != [reduction] or stage.cost > _CHEAP or group.operands:
+    if stage.cost > _CHEAP or group.operands or len(stage.readers) != 1:
         return False
-    window = window_of(reduction)
-    return window is not None and window.tensor.op is stage.op
+    found = windowed(group)
+    return found is not None and stage.readers == [found[0]] and found[1].tensor.op is stage.op
 
 
-def windowed(group: Group) -> StageFacts | None:
-    """The reduction of a group that has one, with results that its root reads element by element, or stores."""
+def windowed(group: Group) -> tuple[StageFacts, Window] | None:
+    """The reduction over windows of a group that has no other, with results that its root reads element by element, or
+    stores."""
     if group.anchor is not None or group.kept or len(group.operands) > 1:
         return None
     root = group.root
     if root.kind == Kind.REDUCTION:
-        return root if not group.reductions else None
-    if len(group.reductions) != 1 or root.op.num_outputs != 1 or group.rows is None or group.rows.root_columns:
-        return None
-    (stage,) = group.reductions
-    return stage if group.rows.labels[stage.op] == tuple(range(len(root.spatial))) else None
+        stage = root if not group.reductions else None
+    elif len(group.reductions) != 1 or root.op.num_outputs != 1 or group.rows is None or group.rows.root_columns:
+        stage = None
+    else:
+        (stage,) = group.reductions
+        stage = stage if group.rows.labels[stage.op] == tuple(range(len(root.spatial))) else None
+    window = window_of(stage) if stage is not None else None
+    return None if stage is None or window is None else (stage, window)
