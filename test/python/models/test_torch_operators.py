@@ -52,6 +52,15 @@ def test_a_symbolic_extent_is_sorted(descending):
         torch.testing.assert_close(model(x), sort(x), equal_nan=True)
 
 
+def test_an_image_with_symbolic_extents_is_pooled():
+    pool = Calls(lambda x: torch.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True))
+    sides = {2: torch.export.Dim("h", min=3, max=64), 3: torch.export.Dim("w", min=3, max=64)}
+    model = tw.compile(pool, (torch.ones(2, 3, 9, 11),), target="cpu", dynamic_shapes=((sides,),))
+    for shape in ((9, 11), (16, 5)):
+        x = torch.randn(2, 3, *shape)
+        torch.testing.assert_close(model(x), pool(x))
+
+
 def test_an_extent_that_is_bounded():
     embedding = torch.nn.Embedding(8, 4)
     lookup = Calls(lambda x: embedding(torch.arange(x.shape[1])) + x)

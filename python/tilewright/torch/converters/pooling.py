@@ -57,7 +57,7 @@ def _max_pool(rank: int) -> Any:
         count: Any = 1
         for extent in windows.x.shape[2:]:
             count = count * extent
-        inside = call.op("mod", places, call.constant(call.number(count, "the extents of the image"), places))
+        inside = call.op("mod", places, call.constant(count, places))
         return call.reshape(best, call.shape), call.reshape(inside, call.shape)
 
     return convert
