@@ -2,7 +2,7 @@
 //
 // Where a mask's condition holds for all elements of a tile, nothing is chosen: such a tile needs neither the places of
 // its elements nor the comparisons. Which tiles those are is known from the tile's place, once for a warpgroup. A block
-// of a persistent kernel that has one tile keeps one copy of the map: the code of another has to come from memory.
+// of a persistent kernel that has few tiles keeps one copy of the map: the code of another has to come from memory.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Instructions.h"
@@ -22,21 +22,33 @@ namespace tilewright {
 #include "passes/loops-to-tile/Passes.h.inc"
 
 namespace {
-/// Whether a loop over the places of clusters or blocks has one iteration at most.
-static bool hasOneIteration(scf::ForOp loop) {
-  auto end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
-  return loop.getLowerBound().getDefiningOp<gpu::ClusterIdOp>() && end && step && *end <= *step;
+/// A second copy of a map has to save as much as it costs to fetch: what it saves grows with the columns of the tiles
+/// that a warpgroup computes one after the other. Kernels of 256 were measured to lose time, those of 512 to gain.
+constexpr int64_t kLeastColumns = 512;
+
+/// Whether a loop begins at the place of its block: it goes through the tiles of one.
+static bool isOfBlock(Value begin) {
+  Operation *op = begin.getDefiningOp();
+  return isa_and_nonnull<gpu::BlockIdOp, gpu::ClusterIdOp>(op) ||
+         (isa_and_nonnull<arith::AddIOp>(op) && llvm::any_of(op->getOperands(), isOfBlock));
 }
 
-/// Whether a block computes the map for one tile, as it has no other one.
-static bool isOfOnlyTile(tile::MapOp map) {
-  bool isInTile = false;
+/// How many tiles a warpgroup of a persistent kernel computes with the map at most, if nothing else repeats the map.
+static std::optional<int64_t> getTilesOfWarpgroup(tile::MapOp map) {
+  std::optional<int64_t> tiles;
   for (auto loop = map->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>()) {
-    if (!hasOneIteration(loop))
-      return false;
-    isInTile = true;
+    auto end = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+    if (!isOfBlock(loop.getLowerBound()) || !end || !step)
+      return std::nullopt;
+    tiles = tiles.value_or(1) * llvm::divideCeil(*end, *step);
   }
-  return isInTile;
+  return tiles;
+}
+
+/// Whether a warpgroup computes too few tiles with the map for a second copy.
+static bool isOfFewTiles(tile::MapOp map) {
+  auto tiles = getTilesOfWarpgroup(map);
+  return tiles && *tiles * map.getResult().getType().getColumns() < kLeastColumns;
 }
 
 /// The masks of one map.
@@ -113,7 +125,7 @@ void MaskedMap::collect(Value condition) {
 }
 
 bool MaskedMap::match() {
-  if (isOfOnlyTile(map))
+  if (isOfFewTiles(map))
     return false;
   auto effects = getEffectsRecursively(map);
   if (!effects || !llvm::all_of(*effects, [](auto &one) { return isa<MemoryEffects::Read>(one.getEffect()); }))

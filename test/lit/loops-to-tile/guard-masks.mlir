@@ -108,7 +108,7 @@ func.func @window(%lengths: memref<2xi32>) {
 
 // -----
 
-// A persistent kernel whose 4 clusters have one tile each keeps one copy of the map.
+// A persistent kernel whose 4 clusters have one tile of 256 columns each keeps one copy of the map.
 // CHECK-LABEL: func.func @one_tile
 // CHECK: scf.for
 // CHECK-NOT: scf.if
@@ -116,22 +116,24 @@ func.func @window(%lengths: memref<2xi32>) {
 func.func @one_tile() {
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %c250 = arith.constant 250 : index
+  %c8 = arith.constant 8 : index
+  %count = arith.constant 4 : index
+  %rows = arith.constant 250 : index
   %zero = arith.constant 0.0 : f32
   tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
   ^bb0(%x: index, %y: index, %z: index, %w: index):
-    %cluster = gpu.cluster_id x
-    scf.for %tile = %cluster to %c4 step %c4 {
-      %s = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
-      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+    %first = gpu.cluster_id x
+    scf.for %tile = %first to %count step %c4 {
+      %s = tile.fill %zero : f32 -> !tile.fragment<64x256xf32>
+      %p = tile.map %s : !tile.fragment<64x256xf32> -> !tile.fragment<64x256xf32> {
       ^bb0(%e: f32, %row: index, %column: index):
         %i = affine.apply affine_map<(t, r) -> (64 * t + r)>(%tile, %row)
-        %in = arith.cmpi slt, %i, %c250 : index
+        %in = arith.cmpi slt, %i, %rows : index
         %f = arith.select %in, %e, %zero : f32
         tile.yield %f : f32
       }
       %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
-      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x256xf32> -> !tile.fragment<64x1xf32>
     }
   }
   return
@@ -139,7 +141,40 @@ func.func @one_tile() {
 
 // -----
 
-// With a fifth tile, which one of the clusters has, too, whole tiles are computed without their mask.
+// So does one of two tiles of 128 columns: 256 in all.
+// CHECK-LABEL: func.func @two_narrow_tiles
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @two_narrow_tiles() {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %count = arith.constant 5 : index
+  %rows = arith.constant 300 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %first = gpu.block_id x
+    scf.for %tile = %first to %count step %c4 {
+      %s = tile.fill %zero : f32 -> !tile.fragment<64x128xf32>
+      %p = tile.map %s : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %i = affine.apply affine_map<(t, r) -> (64 * t + r)>(%tile, %row)
+        %in = arith.cmpi slt, %i, %rows : index
+        %f = arith.select %in, %e, %zero : f32
+        tile.yield %f : f32
+      }
+      %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x128xf32> -> !tile.fragment<64x1xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// With two tiles of 256 columns, whole tiles are computed without their mask.
 // CHECK-LABEL: func.func @two_tiles
 // CHECK: scf.for
 // CHECK: scf.if
@@ -147,23 +182,93 @@ func.func @one_tile() {
 func.func @two_tiles() {
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %c5 = arith.constant 5 : index
-  %c300 = arith.constant 300 : index
+  %c8 = arith.constant 8 : index
+  %count = arith.constant 5 : index
+  %rows = arith.constant 300 : index
   %zero = arith.constant 0.0 : f32
   tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
   ^bb0(%x: index, %y: index, %z: index, %w: index):
-    %cluster = gpu.cluster_id x
-    scf.for %tile = %cluster to %c5 step %c4 {
-      %s = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
-      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+    %first = gpu.block_id x
+    scf.for %tile = %first to %count step %c4 {
+      %s = tile.fill %zero : f32 -> !tile.fragment<64x256xf32>
+      %p = tile.map %s : !tile.fragment<64x256xf32> -> !tile.fragment<64x256xf32> {
       ^bb0(%e: f32, %row: index, %column: index):
         %i = affine.apply affine_map<(t, r) -> (64 * t + r)>(%tile, %row)
-        %in = arith.cmpi slt, %i, %c300 : index
+        %in = arith.cmpi slt, %i, %rows : index
         %f = arith.select %in, %e, %zero : f32
         tile.yield %f : f32
       }
       %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
-      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x256xf32> -> !tile.fragment<64x1xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// Ping-pong: a warpgroup has three tiles of 128 columns, 384 in all. With a fourth it has 512.
+// CHECK-LABEL: func.func @turns
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @turns() {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %count = arith.constant 24 : index
+  %rows = arith.constant 1500 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 2 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %block = gpu.block_id x
+    %later = arith.muli %w, %c4 : index
+    %first = arith.addi %block, %later : index
+    scf.for %tile = %first to %count step %c8 {
+      %s = tile.fill %zero : f32 -> !tile.fragment<64x128xf32>
+      %p = tile.map %s : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %i = affine.apply affine_map<(t, r) -> (64 * t + r)>(%tile, %row)
+        %in = arith.cmpi slt, %i, %rows : index
+        %f = arith.select %in, %e, %zero : f32
+        tile.yield %f : f32
+      }
+      %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x128xf32> -> !tile.fragment<64x1xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @more_turns
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: return
+func.func @more_turns() {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %count = arith.constant 25 : index
+  %rows = arith.constant 1600 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 2 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %block = gpu.block_id x
+    %later = arith.muli %w, %c4 : index
+    %first = arith.addi %block, %later : index
+    scf.for %tile = %first to %count step %c8 {
+      %s = tile.fill %zero : f32 -> !tile.fragment<64x128xf32>
+      %p = tile.map %s : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %i = affine.apply affine_map<(t, r) -> (64 * t + r)>(%tile, %row)
+        %in = arith.cmpi slt, %i, %rows : index
+        %f = arith.select %in, %e, %zero : f32
+        tile.yield %f : f32
+      }
+      %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+      %sum = tile.row_reduce sum %p into %none : !tile.fragment<64x128xf32> -> !tile.fragment<64x1xf32>
     }
   }
   return
