@@ -1,5 +1,7 @@
 """The site: `python tools/build-site.py` builds it with Sphinx."""
 
+from importlib.util import find_spec
+
 import tilewright
 
 project = "Tilewright"
@@ -18,6 +20,8 @@ myst_heading_anchors = 4
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 # `name` in docstrings is code, whether it can be linked or not.
 default_role = "code"
+# The pages of frameworks need not have them installed.
+autodoc_mock_imports = [name for name in ("functorch", "onnx", "torch") if find_spec(name) is None]
 autodoc_typehints = "none"  # signatures have them as they are written
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True

@@ -93,6 +93,9 @@ class Cache:
     own entries, bound to them by a key (`~/.local/state/tilewright/cache-key`). An entry that somebody else has made or
     changed is not used. Users who share a key share entries.
 
+    Raises TypeError or ValueError for a `max_bytes` that is no number of bytes, and TypeError for a `shared` that is no
+    bool.
+
     >>> import tempfile
     >>> kernels = Cache(tempfile.mkdtemp())
     >>> kernels.put("0" * 64, {"cubin": b"code"})
@@ -124,6 +127,7 @@ class Cache:
         """The cache for a build's `cache` option: a cache, its folder, or False for none.
 
         None means the default cache, unless the environment turns it off. True means the default cache in any case.
+        Raises TypeError for anything else.
         """
         if option is False:
             return None

@@ -65,6 +65,8 @@ def compile(
 
     Raises
     ------
+    TypeError, ValueError
+        Where an argument is not one of those above.
     CompileError
         Where the model has what is not supported: all of it is listed, by the names of its nodes.
     ImportError

@@ -83,6 +83,8 @@ class Target:
     be this machine. Of "llvm" it takes -mcpu, -mattr, -num-cores and -opt-level, and goes by the processor that it runs
     on all the same. In a ``with`` block it is the target of builds that name none.
 
+    Raises ValueError for a kind, option or architecture that is not known, TypeError for what is neither.
+
     >>> Target("cuda", arch="sm_90a")
     Target(kind='cuda', arch='sm_90a')
     >>> Target("cuda -arch=sm_80").arch
@@ -220,7 +222,9 @@ class Target:
 
     @staticmethod
     def of(target: Target | str | None) -> Target:
-        """`target` itself, or made from its string; None is that of the ``with`` block, else "cuda"."""
+        """`target` itself, or made from its string; None is that of the ``with`` block, else "cuda". Raises TypeError
+        for anything else.
+        """
         if isinstance(target, Target):
             return target
         if target is None:

@@ -22,6 +22,8 @@ class PassContext:
 
     Your own passes, and the entries of TVM's `config`, are options of the build: `tvm.build(..., after={stage: pass})`.
 
+    Raises ValueError for passes or entries of `config`.
+
     >>> with PassContext(opt_level=3):
     ...     pass
     """

@@ -131,6 +131,15 @@ def export_object(
     architectures
         GPUs that kernels are compiled for beside the function's own target: `("sm_80", "sm_90a")`.
 
+    Raises
+    ------
+    ValueError
+        For an `mcpu` that is no processor.
+    TypeError
+        Where the function chooses between several, as `tw.dispatch` makes it.
+    TilewrightError
+        Where the function is built for target sim.
+
     >>> export_object(mmult, "mmult.o")                     # doctest: +SKIP
     """
     if _is_dispatch(function):
@@ -184,8 +193,10 @@ def export_library(
 
     Raises
     ------
+    TypeError, ValueError
+        For what `tw.build` has not made, two functions of one name, and an `mcpu` that is no processor.
     TilewrightError
-        Where there is no compiler to link with, or it fails.
+        Where there is no compiler to link with, or it fails; where a function is built for target sim.
 
     >>> export_library([mmult, softmax], "kernels.so")      # doctest: +SKIP
     >>> tvm_ffi.load_module("./kernels.so").mmult(a, b, c)  # doctest: +SKIP
@@ -281,7 +292,8 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
     and NULL stands for none. A number is a number. Elements of tuples and shapes are parameters of their own. C has no
     defaults: it gives everything. C++ takes it too. It includes tvm-ffi's own header, and nothing of this project.
 
-    Raises ValueError where a function has a name that means something else to C or C++.
+    Raises ValueError where a function has a name that means something else to C or C++, and what `export_library`
+    raises.
 
     >>> export_header([mmult], "mmult.h")                   # doctest: +SKIP
     """

@@ -240,6 +240,8 @@ def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
 
     Raises
     ------
+    TypeError
+        Where one is no function that `tw.build` has made.
     ValueError
         Where the functions' arguments are not called the same, or one comes after another that takes all its calls.
 

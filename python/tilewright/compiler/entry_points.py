@@ -171,6 +171,9 @@ def lower(
     The parameters `args`, `name`, `target`, `after`, `start` and `binds` are those of `build`; `stage` is any stage
     that the target has. With `simple_mode`, of a schedule, the loop nest as ``print(s)`` shows it.
 
+    Raises ValueError for a stage that the target does not have, TypeError for `simple_mode` without a schedule, and
+    what `build` raises.
+
     >>> print(tw.lower(s, [A, B, C], "mmult", stage="loops"))      # doctest: +SKIP
     >>> print(tw.lower(s, [A, B, C], simple_mode=True))            # doctest: +SKIP
     """

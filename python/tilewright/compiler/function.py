@@ -165,7 +165,8 @@ class Function(CallableBase, TvmModule):
         """Does the work of the first call in advance. It compiles the host function and, for target cuda, loads the
         kernels into `device`, by default the first GPU. Call it before capturing a graph.
 
-        Raises LaunchError where there is no driver, no such GPU, or the kernels are for another one.
+        Raises LaunchError where there is no driver, no such GPU, or the kernels are for another one. For a device of
+        another kind, raises ValueError.
 
         >>> mmult.load(tw.cuda(1))                                      # doctest: +SKIP
         """
@@ -208,12 +209,12 @@ class Function(CallableBase, TvmModule):
 
     @property
     def ptx(self) -> str:
-        """The kernels in PTX."""
+        """The kernels in PTX. Raises TilewrightError for another target than "cuda"."""
         return self._device_code("ptx")
 
     @property
     def cubin(self) -> bytes:
-        """The kernels in machine code."""
+        """The kernels in machine code. Raises TilewrightError for another target than "cuda"."""
         return self._device_code("cubin")
 
     def _device_code(self, what: str) -> Any:
@@ -240,8 +241,8 @@ class Function(CallableBase, TvmModule):
 
         Raises
         ------
-        CompileError
-            Where an op has no form in C++.
+        CompileError, TilewrightError, ValueError
+            Where an op has no form in C++; where the target has no kernels; for another `what`.
         """
         from ..backend.cpp_source import cuda_source, host_source
 
@@ -271,7 +272,8 @@ class Function(CallableBase, TvmModule):
         launched, and no GPU is needed.
 
         Only the shapes of the arrays count, so anything with a `shape` will do. If all extents are constants and no
-        argument is a number, no arrays are needed.
+        argument is a number, no arrays are needed. Raises TypeError or ValueError for arrays that do not fit the
+        signature.
         """
         launches = self._program.launches(extents_of(self.signature, arrays))
         is_symbolic = any(not isinstance(extent, int) for each in self.signature.arguments for extent in each.shape)
@@ -283,7 +285,7 @@ class Function(CallableBase, TvmModule):
         For each kernel: registers, spills, shared memory, pipeline stages, occupancy, and the expected instructions.
         With nvdisasm installed, also the instructions that the assembler made. For the program: operations, bytes and,
         if the GPU is present, the least time that they need, on tensor cores if the kernels use them. As for
-        `launch_config`, only the shapes of the arrays count.
+        `launch_config`, only the shapes of the arrays count. Raises TilewrightError for another target than "cuda".
 
         >>> print(mmult.report(a, b, c))               # doctest: +SKIP
         mmult: 2.1 M operations, 49.2 kB at the least, 42.7 operations a byte
@@ -371,7 +373,7 @@ class Function(CallableBase, TvmModule):
 
         TVM's form is `f.time_evaluator(f.entry_name, dev, number=10, repeat=1)(a, b, c).mean`. It works as in TVM:
         calls follow each other, and caches are flushed only if `cache_flush_bytes` or `f_preproc` says so. With
-        `min_repeat_ms`, each repeat has more calls.
+        `min_repeat_ms`, each repeat has more calls. Raises TypeError or ValueError for other options.
         """
         from ..runtime import cpu, cuda, time_evaluator
         from .tvm_module import tvm_time_evaluator

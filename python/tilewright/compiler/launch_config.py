@@ -17,7 +17,8 @@ __all__ = ["LaunchConfig", "with_formulas"]
 
 @dataclass(frozen=True, slots=True)
 class LaunchConfig:
-    """The launches that one call makes, in order. A program of one kernel has its numbers as attributes here too.
+    """The launches that one call makes, in order. A program of one kernel has its numbers as attributes here too. These
+    attributes raise ValueError where there are several launches.
 
     >>> config = mmult.launch_config(a, b, c)      # doctest: +SKIP
     >>> config.grid, config.block                  # doctest: +SKIP

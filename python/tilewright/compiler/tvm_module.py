@@ -27,13 +27,13 @@ class DeviceModule:
     source: str
 
     def get_source(self, fmt: str = "") -> str:
-        """The text, in the one format that it has."""
+        """The text, in the one format that it has. Raises ValueError for another `fmt`."""
         if fmt not in ("", self.format):
             raise ValueError(f"expected {self.format!r}, the format that kernels for {self.type_key} have, got {fmt!r}")
         return self.source
 
     def inspect_source(self, fmt: str = "") -> str:
-        """TVM's newer word for `get_source`."""
+        """TVM's newer word for `get_source`. Raises ValueError as that does."""
         return self.get_source(fmt)
 
 
@@ -54,7 +54,7 @@ class TvmModule:
         def ir(self, stage: str, *, locations: bool = False) -> str: ...
 
     def __getitem__(self: Self, name: str) -> Self:
-        """The function itself, by its name."""
+        """The function itself, by its name. Raises KeyError for another name."""
         if name not in (self.entry_name, self.name):
             raise KeyError(f"expected the name of this function, {self.entry_name!r}, got {name!r}")
         return self
@@ -85,13 +85,13 @@ class TvmModule:
         return [DeviceModule("sim", "mlir", self.ir("gpu"))] if self.target.kind == "sim" else []
 
     def get_source(self, fmt: str = "") -> str:
-        """The host function, in MLIR's LLVM dialect."""
+        """The host function, in MLIR's LLVM dialect. Raises ValueError for another `fmt`."""
         if fmt not in ("", "mlir"):
             raise ValueError(f"expected 'mlir', the format that the host function has, got {fmt!r}")
         return self.ir("host")
 
     def inspect_source(self, fmt: str = "") -> str:
-        """TVM's newer word for `get_source`."""
+        """TVM's newer word for `get_source`. Raises ValueError as that does."""
         return self.get_source(fmt)
 
 

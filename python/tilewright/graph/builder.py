@@ -131,7 +131,9 @@ class GraphBuilder:
 
     @contextmanager
     def node(self, label: str, position: int) -> Iterator[None]:
-        """In the `with` block operators are those of a node of the model, which errors and locations name."""
+        """In the `with` block operators are those of a node of the model. Errors and locations name its `label` and its
+        `position`, a number.
+        """
         before = self._source, self._label
         self._source, self._label = Source(label, position), label
         try:
@@ -140,11 +142,17 @@ class GraphBuilder:
             self._source, self._label = before
 
     def op(self, name: str, *operands: Value, **attributes: Any) -> Value:
-        """The result of an operator that has one."""
+        """The result of an operator that has one: `name`, `operands` and `attributes` are those of `ops`. Raises what
+        `ops` raises: CompileError and TypeError.
+        """
         return self.ops(name, *operands, **attributes)[0]
 
     def ops(self, name: str, *operands: Value, **attributes: Any) -> tuple[Value, ...]:
-        """The results of an operator: their types are those that its function of te gives."""
+        """The results of the operator ``graph.<name>``: their types are those that its function of te gives.
+
+        `operands` are values of this builder, and `attributes` the operator's own. Raises CompileError for operands
+        that the operator does not take, TypeError for an element type that te does not have.
+        """
         operator = OPERATORS[name]
         with at_source(self._source):
             placeholders = [te.placeholder(one.shape, one.dtype, name=f"x{i}") for i, one in enumerate(operands)]
@@ -162,14 +170,16 @@ class GraphBuilder:
         return tuple(Value(value, kind) for value, kind in zip(made.results, results))
 
     def error(self, message: str) -> CompileError:
-        """An error of the node that is being made."""
+        """An error of the node that is being made, with this `message`."""
         return CompileError(f"{self._label}: {message}" if self._label else message, stage="graph")
 
     def _location_of(self, name: str) -> ir.Location:
         return ir.Location.name(self._label or f"{user_source()} (graph.{name})")
 
     def constant(self, value: object, dtype: str | None = None) -> Value:
-        """A constant: in the IR where it has one element, otherwise a weight."""
+        """The constant `value`, a number or an array: in the IR where it has one element, otherwise a weight. Raises
+        TypeError for a `dtype` that te does not have.
+        """
         array = np.asarray(value, dtype=dtype)
         kind = TensorType(array.shape, array.dtype.name)  # pyright: ignore[reportUnknownArgumentType]
         if array.size != 1:
@@ -184,7 +194,7 @@ class GraphBuilder:
         return Value(made.result, kind)
 
     def weight(self, name: str, array: np.ndarray) -> Value:
-        """A tensor whose contents are kept outside of the IR, once a name."""
+        """A tensor whose contents, `array`, are kept outside of the IR, once a `name`."""
         if name in self._weights and self.weights[name] is array:
             return self._weights[name]
         while name in self.weights:

@@ -43,6 +43,13 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
     without
         The passes, of `PASSES`, that are left out. Without `fuse-operators` each operator is a group of its own.
 
+    Raises
+    ------
+    ValueError
+        For another pass in `without`.
+    CompileError
+        Where a pass fails, or a group does not compile.
+
     >>> import numpy as np
     >>> from tilewright.graph import GraphBuilder, TensorType
     >>> with GraphBuilder("double", [("x", TensorType((4,), "float32"))]) as b:
@@ -59,6 +66,8 @@ def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str 
     """Runs the passes on a graph, but those in `without`. Returns its IR by stage; no group is compiled.
 
     Without a target, passes that are for one target alone are left out.
+
+    Raises ValueError for another pass in `without`, CompileError where a pass fails.
 
     >>> import tilewright as tw
     >>> from tilewright.graph import GraphBuilder, TensorType

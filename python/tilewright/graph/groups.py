@@ -63,7 +63,7 @@ class Group:
         return [one for one in plain if isinstance(one, Tensor)]
 
     def viewed(self, values: Sequence[Any], view: Callable[[Any, View], Any]) -> list[Any]:
-        """The inputs and results as the program takes them; `view` makes a view of one."""
+        """The inputs and results, `values`, as the program takes them; `view` makes a view of one."""
         views = self.views or (None,) * len(values)
         return [one if own is None else view(one, own) for one, own in zip(values, views, strict=True)]
 
@@ -75,7 +75,7 @@ class Group:
         return tuple(dict.fromkeys([*extents, *self.symbols]))
 
     def compile(self, target: Target) -> Function:
-        """The program; groups that are the same share one."""
+        """The program for `target`; groups that are the same share one. Raises CompileError with the names of its nodes."""
         if self.key not in self.functions:
             from ..compiler import build
 

@@ -118,7 +118,7 @@ class Model:
         return tuple(self._texts)
 
     def ir(self, stage: str) -> str:
-        """The IR of a stage as text, which `tilewright-opt` reads again."""
+        """The IR of a stage as text, which `tilewright-opt` reads again. Raises ValueError for another `stage`."""
         if stage not in self._texts:
             raise ValueError(f"expected a stage of a model ({', '.join(self._texts)}), got {stage!r}")
         return self._texts[stage]
@@ -129,7 +129,11 @@ class Model:
         return printable(f"<tilewright.Model {self.name}({inputs}) -> ({outputs}) for {self.target}>")
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
-        """Runs the model: the host function that `export` writes, which runs all groups in one call."""
+        """Runs the model: the host function that `export` writes, which runs all groups in one call.
+
+        Raises TypeError and ValueError for inputs that do not fit, before anything runs, and DriverError where the
+        GPU's memory is not enough.
+        """
         memory, arranged = self._memory, self._arranged(arrays, named)
         with memory.in_stream(arranged):
             try:
@@ -183,7 +187,8 @@ class Model:
         export_model(self, path, name, mcpu=mcpu, architectures=architectures, linker=linker)
 
     def verify(self, *arrays: Any, **named: Any) -> Verification:
-        """Runs the model, and compares each group with its tensor expressions in float64, computed by NumPy.
+        """Runs the model, and compares each group with its tensor expressions in float64, computed by NumPy. `arrays`
+        and `named` are the inputs, as of a call.
 
         A group gets the inputs that it has in the call, so that one that is wrong makes no other wrong. NumPy computes
         a reduction's elements all at once: a large matmul takes much memory.
@@ -212,11 +217,12 @@ class Model:
         return Verification(tuple(checks))
 
     def profile(self, *arrays: Any, repeat: int = 10, **named: Any) -> Profile:
-        """The time that each group takes in a call, as the median of `repeat` calls.
+        """The time that each group takes in a call with `arrays` and `named`, as the median of `repeat` calls.
 
-        On a GPU, the groups are launched one after the other as one CUDA graph, with an event between any two. What
-        an event takes by itself is subtracted. For other targets, each group runs `repeat` times with what it gets in
-        the call. For target sim the times are those of the simulator, and say nothing of a GPU.
+        On a GPU, the groups are launched one after the other as one CUDA graph, with an event between any two. What an
+        event takes by itself is subtracted. For other targets, each group runs `repeat` times with what it gets in the
+        call. For target sim the times are those of the simulator, and say nothing of a GPU. On a GPU, raises
+        DriverError where a call of the driver fails.
         """
         gpu = self.target.device if self.target.kind == "cuda" else None
         device = cuda(0) if gpu is not None else cpu()
@@ -280,7 +286,8 @@ class Model:
     def view(self, path: str | os.PathLike[str], *, profile: Profile | None = None) -> None:
         """Writes a page that shows the groups, the arena's plan and, where it is given, the profile of a call.
 
-        The page is one file, which needs no network. Parameters and errors are those of `view_data`.
+        The page is one file, `path`, which needs no network. `profile` is that of `view_data`. Raises what `view_data` raises,
+        and TilewrightError where the file cannot be written.
 
         >>> model.view("model.html", profile=model.profile(x))         # doctest: +SKIP
         """
@@ -341,7 +348,7 @@ class Model:
         return arguments
 
     def is_given(self, value: ir.Value) -> bool:
-        """Whether an output is an input or a weight as it is: the caller gets a copy."""
+        """Whether an output, `value`, is an input or a weight as it is: the caller gets a copy."""
         return value in self.arguments or value in self.constants
 
     def _arranged(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:

@@ -43,6 +43,8 @@ def quantize_graph(graph: Graph, samples: Sequence[Any], *, per_channel: bool = 
 
     Raises
     ------
+    CompileError
+        Where a pass fails.
     TypeError, ValueError
         For no samples, and for samples that the model does not take.
 
@@ -83,6 +85,8 @@ def quantize_weights(graph: Graph, *, group: int = 128) -> Graph:
 
     Raises
     ------
+    CompileError
+        Where a pass fails.
     TypeError, ValueError
         For another group.
 

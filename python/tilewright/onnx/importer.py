@@ -31,7 +31,8 @@ def compile_onnx(
     model: Any, target: Target | str | None = "cpu", constants: Mapping[str, np.ndarray] | None = None,
     dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None, without: Iterable[str] = (),
 ) -> Model:  # fmt: skip
-    """Compiles an ONNX model: `import_onnx`, then `tilewright.graph.compile_graph`."""
+    """Compiles an ONNX `model`, as `tw.compile` does: `import_onnx` with `constants` and `dynamic_shapes`, then
+    `tilewright.graph.compile_graph` for `target`, `without` some passes."""
     return compile_graph(import_onnx(model, constants, dynamic_shapes), target, without)
 
 
@@ -55,6 +56,8 @@ def import_onnx(
 
     Raises
     ------
+    TypeError, ValueError
+        Where `model` is neither; where `constants` or `dynamic_shapes` name what is no input.
     CompileError
         Where the model is damaged, or has what is not supported: the message lists all of it.
     """

@@ -53,6 +53,8 @@ class Operand:
 
         Its extents may be `symbols` where the operation takes them.
 
+        Raises TypeError for an array without a shape and a dtype, and for extents that are no numbers.
+
         >>> import numpy as np
         >>> Operand.of(np.zeros((2, 3), "float16"), "a")
         Operand(shape=(2, 3), dtype='float16')
@@ -187,12 +189,16 @@ class Operator:
         `options` are the operation's other parameters.
 
         It takes the arrays in the order of the parameters, then the result. Without the result, it returns a new one.
+
+        Raises TypeError for arrays or options that the operation does not take.
         """
         return self._find(*self._split(arrays, options), target)
 
     def schedule(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Scheduled:
         """The schedule that `function` compiles of the same `arrays`, `target` and `options`, and its tensors: print
         it, change it, give it to `tw.build`.
+
+        Raises TypeError as `function` does.
         """
         given, rest = self._split(arrays, options)
         return self._scheduled(

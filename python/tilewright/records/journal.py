@@ -120,6 +120,9 @@ class Journal:
     A file that is damaged, or of another version, is moved aside, with a warning that says where to, and a new one is
     begun. Nothing in it is changed.
 
+    Raises ValueError where the folder does not exist, or `path` is no file. JournalError where the file cannot be
+    opened.
+
     >>> import tempfile
     >>> where = Where("program", "device", "driver", "compiler", "policy")
     >>> with tempfile.TemporaryDirectory() as folder, Journal(f"{folder}/tuning.db") as journal:
@@ -195,7 +198,9 @@ class Journal:
             os.close(handle)
 
     def add(self, where: Where, trial: Trial) -> Trial:
-        """Adds the record `trial`, measured at `where`, and returns it with its number and time."""
+        """Adds the record `trial`, measured at `where`, and returns it with its number and time. Raises ValueError for
+        a status that is none, JournalError where the file cannot be written.
+        """
         if trial.status not in STATUSES:
             raise ValueError(f"expected a status ({', '.join(STATUSES)}), got {trial.status!r}")
         made = trial.made or time.time()

@@ -50,16 +50,16 @@ class Rule(Protocol):
     name: str
 
     def decide(self, context: Context, group: Group) -> Decision | None:
-        """What it would make of the group; None where it is not for such a group."""
+        """What it would make of the `group`; None where it is not for such a group. `context` has the target."""
         ...
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
-        """Uses the primitives."""
+        """Schedules the `group` by the primitives of `s`, as its own `decision` of `decide` in this `context` says."""
         ...
 
 
 def choice(name: str, value: object, alternatives: Sequence[object] = ()) -> Choice:
-    """A setting; its value is always among the alternatives.
+    """A setting of this `name`; its `value` is always among the `alternatives`.
 
     >>> from tilewright import rules
     >>> rules.choice("rows", 3, (2, 4)).alternatives

@@ -61,7 +61,7 @@ class Decision:
         return {choice.name: choice.value for choice in self.choices}
 
     def with_(self, **settings: Any) -> Decision:
-        """The same rule with other values.
+        """The same rule with other `settings`, values by their names.
 
         Raises
         ------
@@ -130,7 +130,9 @@ class Plan:
         raise ValueError(f"expected a stage of {known}, got {stage!r}")
 
     def with_(self, settings: Mapping[str, Mapping[str, Any]]) -> Plan:
-        """The plan with other settings, by the name of a stage that a decision schedules."""
+        """The plan with other settings, by the name of a stage that a decision schedules. Raises ValueError for a stage
+        that is not in the plan.
+        """
         decisions: Sequence[Decision] = self.decisions
         for stage, values in settings.items():
             changed = self.of(stage)

@@ -35,6 +35,9 @@ _contexts_lock = threading.Lock()
 class Device:
     """A device: `cpu(0)` or `cuda(i)`. To name one takes no driver; to ask it for anything does.
 
+    Raises LaunchError where there is no driver or no such GPU, and DriverError where a call of the driver fails. An
+    index that is no number is a TypeError, a negative one a ValueError.
+
     >>> cuda(1)
     cuda(1)
     """
@@ -243,7 +246,7 @@ gpu = cuda
 def device(kind: object, index: int = 0) -> Device:
     """The device number `index` on which programs for the target `kind` run: `device("cuda", 0)`, `device("llvm")`.
 
-    The simulator takes arrays of this machine's memory, as "cpu" does.
+    The simulator takes arrays of this machine's memory, as "cpu" does. Raises ValueError for another kind.
 
     >>> device("cuda -arch=sm_90a", 1), device("sim")
     (cuda(1), cpu(0))

@@ -34,6 +34,8 @@ def _as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
 class NDArray:
     """A row-major array on the cpu or on a GPU. Made by `empty`, `zeros`, `array` and `from_dlpack`.
 
+    A copy from or to a GPU raises DriverError where the driver fails.
+
     >>> a = array(np.arange(6, dtype="float32").reshape(2, 3))
     >>> a.shape, str(a.dtype), a.device
     ((2, 3), 'float32', cpu(0))
@@ -140,7 +142,10 @@ class NDArray:
     def copyfrom(self, source: Any) -> NDArray:
         """Copies from `source`, an array of the same shape and dtype, on any device. Returns itself.
 
-        It is NumPy's, what NumPy makes an array of, or ours."""
+        It is NumPy's, what NumPy makes an array of, or ours.
+
+        Raises TypeError for another dtype, ValueError for another shape, or where this array is read-only.
+        """
         if self.read_only:
             raise ValueError("expected a writable array to copy to, got a read-only one")
         if not isinstance(source, NDArray):
@@ -236,6 +241,8 @@ def _host_view(source: np.ndarray[Any, Any]) -> NDArray:
 def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Device | None = None) -> NDArray:
     """A new array whose elements are whatever the memory had; on the cpu where no device is given.
 
+    Raises TypeError or ValueError for a shape or dtype that is none, DriverError where memory is short.
+
     >>> empty((2, 3), "bfloat16")
     NDArray(shape=(2, 3), dtype=bfloat16, device=cpu(0))
     """
@@ -247,7 +254,8 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Device | N
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Device | None = None) -> NDArray:
-    """A new array of zeros, of the extents `shape` and of elements of `dtype`, on `device`, by default the cpu.
+    """A new array of zeros, of the extents `shape` and of elements of `dtype`, on `device`, by default the cpu. Raises
+    what `empty` raises.
 
     >>> import tilewright as tw
     >>> tw.nd.zeros((2,), "int32").numpy().tolist()
@@ -267,6 +275,8 @@ def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Device | N
 def array(source: Any, device: Device | None = None, dtype: Any = None) -> NDArray:
     """A new array on `device` with the elements of `source`: NumPy's, what NumPy makes an array of, or ours.
 
+    Raises TypeError for a `dtype` that is not the one of an array of ours.
+
     >>> array([1, 2, 3], dtype="int32").numpy()
     array([1, 2, 3], dtype=int32)
     """
@@ -282,6 +292,8 @@ def from_dlpack(source: Any) -> NDArray:
 
     Raises
     ------
+    BufferError
+        Where the array's owner does not hand it over.
     TypeError
         Where the object has no `__dlpack__`, or a dtype that NumPy and ml_dtypes lack.
     ValueError

@@ -29,6 +29,9 @@ _local = threading.local()
 class Stream:
     """A queue of work on one GPU. Inside `with stream:` it is the thread's current one, for this project's calls.
 
+    Raises LaunchError where there is no driver, DriverError where a call of the driver fails, and ValueError for a
+    device that has no streams.
+
     >>> stream = Stream(cuda(0))                # doctest: +SKIP
     >>> mmult(a, b, c, stream=stream)           # doctest: +SKIP
     >>> stream.synchronize()                    # doctest: +SKIP
@@ -121,6 +124,8 @@ class Stream:
 class Event:
     """A point in a stream; two of them measure the time between.
 
+    Raises LaunchError where there is no driver, and DriverError where a call of the driver fails.
+
     >>> import tilewright as tw
     >>> stream = tw.Stream(tw.cpu())
     >>> begin, end = tw.Event(tw.cpu()), tw.Event(tw.cpu())
@@ -168,7 +173,7 @@ class Event:
 
     @property
     def done(self) -> bool:
-        """True once the work before the event is done."""
+        """True once the work before the event is done. Raises DriverError where the work before it failed."""
         if not self.device.is_cuda:
             return True
         (result,) = cuda_driver.module().cuEventQuery(self.handle)

@@ -97,6 +97,8 @@ def time_evaluator(
     around the call in the current stream. All calls are queued without waiting. So the host's own time shows only if it
     is longer than the flush and the kernel together. On the cpu the time is that of `time.perf_counter`.
 
+    Raises TypeError where `number`, `repeat` or `warmup` is no int, ValueError where it is too small.
+
     >>> timing = time_evaluator(mmult, tw.cuda(0), repeat=100)(a, b, c)   # doctest: +SKIP
     >>> timing.median, timing.iqr                                        # doctest: +SKIP
     """

@@ -46,6 +46,8 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
 
     Raises
     ------
+    ValueError
+        Where `head` has another shape than the output.
     TypeError
         Something has no derivative here: a scan, `te.prod`, or your own reducer.
 

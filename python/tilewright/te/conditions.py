@@ -33,6 +33,8 @@ def if_then_else(condition: ExprLike, true_value: ExprLike, false_value: ExprLik
 
     So reads beyond a tensor are safe in the other.
 
+    Raises TypeError where `condition` is no bool, or the two values differ in dtype.
+
     >>> from tilewright import te
     >>> A = te.placeholder((6,), name="A")
     >>> te.compute((8,), lambda i: te.if_then_else(te.all(i >= 1, i < 7), A[i - 1], 0.0), name="padded").shape
@@ -42,7 +44,8 @@ def if_then_else(condition: ExprLike, true_value: ExprLike, false_value: ExprLik
 
 
 def is_given(tensor: Tensor) -> Expr:
-    """Whether a call gives this tensor, a `te.placeholder` with ``optional=True``, and not None.
+    """Whether a call gives this tensor, a `te.placeholder` with ``optional=True``, and not None. Raises TypeError for
+    another tensor.
 
     >>> from tilewright import te
     >>> te.is_given(te.placeholder((8,), name="bias", optional=True))
@@ -54,6 +57,8 @@ def is_given(tensor: Tensor) -> Expr:
 def if_given(tensor: Tensor, then: ExprLike, otherwise: ExprLike) -> Expr:
     """`then` in calls that give this tensor, `otherwise` in those that give None: decided at each call. Only `then` may
     read the tensor, and it is computed only where that is there.
+
+    Raises TypeError for a tensor without ``optional=True``, and where the two values differ in dtype.
 
     >>> from tilewright import te
     >>> A, bias = te.placeholder((8,), name="A"), te.placeholder((8,), name="bias", optional=True)
@@ -75,6 +80,8 @@ def select(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> 
     """`true_value` where `condition` is true, else `false_value`. Both are computed.
 
     So reads beyond a tensor are not safe, as they are in `if_then_else`.
+
+    Raises TypeError where `condition` is no bool, or the two values differ in dtype.
 
     >>> from tilewright import te
     >>> i, x = te.var("i"), te.var("x", "float32")
@@ -132,6 +139,8 @@ def _parts(expr: Expr) -> Iterator[Expr]:
 def all(*conditions: ExprLike) -> Expr:
     """True where all conditions are. No element is read for a condition that those before it have decided.
 
+    Raises TypeError for a condition that is no bool, ValueError for no condition.
+
     >>> from tilewright import te
     >>> i, j = te.var("i"), te.var("j")
     >>> te.all(i < 4, j < 4)
@@ -142,6 +151,8 @@ def all(*conditions: ExprLike) -> Expr:
 
 def any(*conditions: ExprLike) -> Expr:
     """True where one of `conditions` is. No element is read for a condition that those before it have decided.
+
+    Raises TypeError for a condition that is no bool, ValueError for no condition.
 
     >>> from tilewright import te
     >>> i, j = te.var("i"), te.var("j")

@@ -93,6 +93,14 @@ def placeholder(
         16 any slice of an array's rows is taken, and the kernels load and store less at once; `te.aligned` says it of
         results.
 
+    Raises
+    ------
+    TypeError
+        Where an extent is neither an integer nor a `te.var`, or `dtype` is no type.
+    ValueError
+        For a negative extent, a tensor of 2^63 bytes or more, an `align` that is no power of two, or strides that do
+        not fit the shape.
+
     >>> placeholder((4, 8), strides=(16, 1), name="A")
     Tensor(name=A, shape=(4, 8), dtype=float32)
     >>> placeholder((4, 8), name="A")
@@ -202,6 +210,13 @@ def compute(
     Returns
     -------
     Tensor or tuple of Tensor
+
+    Raises
+    ------
+    TypeError
+        Where `fcompute` is no function, or returns what is no expression.
+    ValueError
+        For an empty tuple, or for values of it that reduce differently.
 
     >>> A = placeholder((4, 8), name="A")
     >>> compute((8, 4), lambda i, j: A[j, i] * 2, name="B")

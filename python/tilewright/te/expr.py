@@ -70,6 +70,7 @@ class Expr(Operators):
         """This value in another type, `dtype`: towards zero from floats to integers, ``!= 0`` to bool.
 
         A float that the integer type does not have becomes the type's nearest number, and NaN 0. Integers wrap around.
+        Raises TypeError for another word.
         """
         source = user_source()
         to = dtype_of(dtype, source)

@@ -93,6 +93,13 @@ def extern(
     Other stages read its tensors as any, and it may read theirs. It is computed whole, at the root; a schedule has no
     loops of it to change. Every element of a result is to be stored before it is loaded.
 
+    Raises
+    ------
+    ValueError
+        Where there is another number of buffers or types than of tensors.
+    TypeError
+        Where an input is no tensor, or `fcompute` returns no statements.
+
     >>> from tilewright import te, tir
     >>> A = te.placeholder((64,), name="A")
     >>> def running_maximum(ins, outs):

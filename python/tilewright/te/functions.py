@@ -30,7 +30,7 @@ __all__ = [
 
 
 def div(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient `a / b`. Of integers it is rounded towards zero, as in C.
+    """The quotient `a / b`. Of integers it is rounded towards zero, as in C. Raises what `floordiv` raises.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -47,7 +47,7 @@ def floordiv(a: ExprLike, b: ExprLike) -> Expr:
 
     A division of integers by zero gives a number with all bits set (-1, or the largest unsigned number), as on a GPU.
     The simulator reports such a quotient where it is used. The least number divided by -1 is itself. See
-    docs/numbers.md.
+    docs/numbers.md. Raises TypeError for two dtypes, ValueError where an integer is divided by the number 0.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -58,7 +58,8 @@ def floordiv(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def floormod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `floordiv` leaves of `a`, with the sign of `b`. Of integers by zero, all bits are set.
+    """What `floordiv` leaves of `a`, with the sign of `b`. Of integers by zero, all bits are set. Raises what
+    `floordiv` raises.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -69,7 +70,8 @@ def floormod(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient `a / b`, rounded towards zero. Of integers by zero, all bits are set; see `floordiv`.
+    """The quotient `a / b`, rounded towards zero. Of integers by zero, all bits are set; see `floordiv`. Raises what
+    `floordiv` raises.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -80,7 +82,8 @@ def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def truncmod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `truncdiv` of `a / b` leaves, with the sign of `a`. Of integers by zero, all bits are set.
+    """What `truncdiv` of `a / b` leaves, with the sign of `a`. Of integers by zero, all bits are set. Raises what
+    `floordiv` raises.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -91,7 +94,7 @@ def truncmod(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def indexdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient `a / b` of indices, which are not negative: `floordiv`.
+    """The quotient `a / b` of indices, which are not negative: `floordiv`. Raises what `floordiv` raises.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -102,7 +105,7 @@ def indexdiv(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def indexmod(a: ExprLike, b: ExprLike) -> Expr:
-    """The remainder of `a / b` of indices, which are not negative: `floormod`.
+    """The remainder of `a / b` of indices, which are not negative: `floormod`. Raises what `floordiv` raises.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -113,7 +116,7 @@ def indexmod(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def add(a: ExprLike, b: ExprLike) -> Expr:
-    """``a + b``.
+    """``a + b``. Raises TypeError for two dtypes, ValueError for a number that the dtype does not have.
 
     >>> from tilewright import te
     >>> x = te.var("x", "float32")
@@ -124,7 +127,7 @@ def add(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def subtract(a: ExprLike, b: ExprLike) -> Expr:
-    """``a - b``.
+    """``a - b``. Raises what `add` raises.
 
     >>> from tilewright import te
     >>> x, y = te.var("x", "float32"), te.var("y", "float32")
@@ -135,7 +138,7 @@ def subtract(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def multiply(a: ExprLike, b: ExprLike) -> Expr:
-    """``a * b``.
+    """``a * b``. Raises what `add` raises.
 
     >>> from tilewright import te
     >>> x = te.var("x", "float32")
@@ -146,7 +149,7 @@ def multiply(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def ceildiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient `a / b` of integers, rounded up.
+    """The quotient `a / b` of integers, rounded up. Raises what `floordiv` raises.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -157,7 +160,7 @@ def ceildiv(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def bitwise_and(a: ExprLike, b: ExprLike) -> Expr:
-    """``a & b`` of integers or bools.
+    """``a & b`` of integers or bools. Raises what `add` raises, and TypeError for floats.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -168,7 +171,7 @@ def bitwise_and(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def bitwise_or(a: ExprLike, b: ExprLike) -> Expr:
-    """``a | b`` of integers or bools.
+    """``a | b`` of integers or bools. Raises what `add` raises, and TypeError for floats.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -179,7 +182,7 @@ def bitwise_or(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def bitwise_xor(a: ExprLike, b: ExprLike) -> Expr:
-    """``a ^ b`` of integers or bools.
+    """``a ^ b`` of integers or bools. Raises what `add` raises, and TypeError for floats.
 
     >>> from tilewright import te
     >>> i, j = te.var("i"), te.var("j")
@@ -190,7 +193,7 @@ def bitwise_xor(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def bitwise_not(a: Expr) -> Expr:
-    """``~a`` of an integer or a bool.
+    """``~a`` of an integer or a bool. Raises TypeError for a float.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -201,7 +204,8 @@ def bitwise_not(a: Expr) -> Expr:
 
 
 def left_shift(a: ExprLike, b: ExprLike) -> Expr:
-    """``a << b`` of integers. 0 where `b` is negative, or the width of the type or more.
+    """``a << b`` of integers. 0 where `b` is negative, or the width of the type or more. Raises what `add` raises, and
+    TypeError for floats.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -213,6 +217,7 @@ def left_shift(a: ExprLike, b: ExprLike) -> Expr:
 
 def right_shift(a: ExprLike, b: ExprLike) -> Expr:
     """``a >> b`` of integers. Where `b` is negative, or the width of the type or more: 0, or -1 of a negative `a`.
+    Raises what `add` raises, and TypeError for floats.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -223,7 +228,8 @@ def right_shift(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def logaddexp(a: ExprLike, b: ExprLike) -> Expr:
-    """``log(exp(a) + exp(b))`` of floats, which neither overflows nor loses the smaller of the two.
+    """``log(exp(a) + exp(b))`` of floats, which neither overflows nor loses the smaller of the two. Raises TypeError
+    for another type, or for two.
 
     >>> from tilewright import te
     >>> x, y = te.var("x", "float32"), te.var("y", "float32")
@@ -247,7 +253,8 @@ def _log_of_two(like: Expr, source: Source) -> Const:
 
 
 def fmod(a: ExprLike, b: ExprLike) -> Expr:
-    """The remainder of the floats `a / b`, with the sign of `a`, as C's ``fmod``.
+    """The remainder of the floats `a / b`, with the sign of `a`, as C's ``fmod``. Raises TypeError for another type, or
+    for two.
 
     >>> from tilewright import te
     >>> x, y = te.var("x", "float32"), te.var("y", "float32")
@@ -261,7 +268,7 @@ def fmod(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def power(a: ExprLike, b: ExprLike) -> Expr:
-    """`a` to the power of `b`, of floats.
+    """`a` to the power of `b`, of floats. Raises what `add` raises.
 
     >>> from tilewright import te
     >>> x = te.var("x", "float32")
@@ -272,7 +279,7 @@ def power(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def exp10(x: ExprLike) -> Expr:
-    """Ten to the power of `x`, a float.
+    """Ten to the power of `x`, a float. Raises TypeError for another type.
 
     >>> from tilewright import te
     >>> x = te.var("x", "float32")
@@ -289,7 +296,8 @@ def dp4a(vec1: Any, vec2: Any, acc: ExprLike = 0) -> Expr:
     """`acc` plus the four products of bytes of two words, as CUDA's ``__dp4a``.
 
     `vec1` and `vec2` are words of int32 (four int8) or uint32 (four uint8), or four elements of a buffer that
-    ``vload(begin, "int8x4")`` gives. The result is of int32, or of uint32 where both are unsigned; it wraps.
+    ``vload(begin, "int8x4")`` gives. The result is of int32, or of uint32 where both are unsigned; it wraps. Raises
+    TypeError for words of other types, and for an `acc` of another type than the result.
 
     >>> from tilewright import te
     >>> A = te.placeholder((8,), "int32", name="A")
@@ -324,7 +332,8 @@ def _bytes(word: Any, source: Source) -> list[Expr]:
 
 
 def atan2(a: ExprLike, b: ExprLike) -> Expr:
-    """The angle of the point (b, a) in radians, from -pi to pi, of floats.
+    """The angle of the point (b, a) in radians, from -pi to pi, of floats. Raises TypeError for another type, or for
+    two.
 
     >>> from tilewright import te
     >>> x, y = te.var("x", "float32"), te.var("y", "float32")
@@ -338,7 +347,7 @@ def atan2(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def abs(x: ExprLike) -> Expr:
-    """The absolute value of a float or an integer.
+    """The absolute value of a float or an integer. Raises TypeError for another type.
 
     >>> from tilewright import te
     >>> x = te.var("x", "float32")
@@ -355,7 +364,7 @@ def abs(x: ExprLike) -> Expr:
 
 
 def popcount(x: ExprLike) -> Expr:
-    """How many bits of the integer `x` are set.
+    """How many bits of the integer `x` are set. Raises TypeError for another type.
 
     >>> from tilewright import te
     >>> i = te.var("i")
@@ -371,7 +380,8 @@ def popcount(x: ExprLike) -> Expr:
 
 
 def reinterpret(x: ExprLike, dtype: object) -> Expr:
-    """The bits of `x` as a value of another type of the same width.
+    """The bits of `x` as a value of another type of the same width. Raises TypeError for a type of another width, and
+    for bools.
 
     >>> from tilewright import te
     >>> A = te.placeholder((8,), "float32", name="A")

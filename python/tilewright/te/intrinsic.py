@@ -119,6 +119,8 @@ def decl_tensor_intrin(
 
     Raises
     ------
+    TypeError
+        Where `op` is no compute, or `fintrin` returns no statements.
     ValueError
         Where they compute something else.
 

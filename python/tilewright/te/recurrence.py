@@ -87,6 +87,13 @@ def scan(
     -------
     Tensor, or a list of them where lists were given
 
+    Raises
+    ------
+    TypeError
+        Where an argument is no tensor of its kind, or the dtypes differ.
+    ValueError
+        Where the shapes do not fit, or an update reads a later step or one before `init`.
+
     >>> from tilewright import te
     >>> X = te.placeholder((128, 64), name="X")
     >>> state = te.placeholder((128, 64), name="state")

@@ -46,6 +46,9 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     Over an axis without elements, the result is the identity. That is 0 for `sum` and 1 for `prod`. For `max` it is the
     least value of the type, or minus infinity, and for `min` the largest. A `comm_reducer` defines its own.
 
+    Raises TypeError where `dom` is no pair of integers, the end of which may be a `te.var`; ValueError for an end below
+    the first number.
+
     >>> reduce_axis((0, 16), name="k")
     k
     """
@@ -178,6 +181,9 @@ def sum(
 
     ``te.sum(a, b, *args)`` of expressions is ``a + b`` and so on.
 
+    Raises TypeError for an `axis` that is no `te.reduce_axis`, and for a `where` or `init` of another dtype. No axis,
+    or the same axis twice, is a ValueError.
+
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
     >>> te.compute((), lambda: te.sum(A[k], axis=k), name="total").shape
@@ -191,7 +197,7 @@ def prod(
 ) -> Expr:
     """The product of `expr` along `axis`; ``te.prod(a, b, *args)`` is that of several.
 
-    `where` and `init` are those of `sum`.
+    `where` and `init` are those of `sum`. Raises what `sum` raises: TypeError and ValueError.
 
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
@@ -206,7 +212,7 @@ def max(
 ) -> Expr:
     """The largest `expr` along `axis`, NaN if there is one; ``te.max(a, b, *args)`` is the largest of several.
 
-    `where` and `init` are those of `sum`.
+    `where` and `init` are those of `sum`. Raises what `sum` raises: TypeError and ValueError.
 
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
@@ -223,7 +229,7 @@ def min(
 ) -> Expr:
     """The least `expr` along `axis`, NaN if there is one; ``te.min(a, b, *args)`` is the least of several.
 
-    `where` and `init` are those of `sum`.
+    `where` and `init` are those of `sum`. Raises what `sum` raises: TypeError and ValueError.
 
     >>> from tilewright import te
     >>> A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), name="k")
@@ -283,6 +289,12 @@ def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: _Identity, name
     -------
     A function ``reducer(expr, axis, where=None, init=None)``; a tuple `expr` gives a tuple, and has one as `init`.
     ``reducer(a, b, ...)`` on values, or tuples of them, combines these.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By the reducer. TypeError for an axis that is no `te.reduce_axis`, and for a combined value, identity or init of
+        another dtype. ValueError for another number of them, and for a `te.var` in the combiner.
 
     >>> from tilewright import te
     >>> A = te.placeholder((4, 8), name="A")

@@ -51,6 +51,8 @@ class TagScope:
 def tag_scope(tag: str) -> TagScope:
     """Computes made inside carry this tag: a context, or a decorator.
 
+    Raises TypeError where `tag` is no string.
+
     >>> from tilewright import te
     >>> A = te.placeholder((4,), name="A")
     >>> with te.tag_scope(tag="elemwise"):

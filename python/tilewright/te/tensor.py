@@ -264,7 +264,9 @@ class Tensor(_Elementless, NumpyOfElements):
         return TensorSlice(self, ())[given]
 
     def __call__(self, *indices: ExprLike) -> Expr:
-        """The element at `indices`: ``A(i, k)`` is ``A[i, k]``, handy with a lambda's ``*axes``."""
+        """The element at `indices`: ``A(i, k)`` is ``A[i, k]``, handy with a lambda's ``*axes``. Raises ValueError for
+        another number of indices.
+        """
         source = user_source()
         if len(indices) != self.ndim:
             raise ValueError(f"{source}: tensor {self.name}: expected {self.ndim} indices, got {len(indices)}")
@@ -282,6 +284,8 @@ class Tensor(_Elementless, NumpyOfElements):
 
 class TensorSlice(_Elementless, NumpyOfElements):
     """A tensor with some of its indices given: ``A[i][k]`` is ``A[i, k]``.
+
+    Another number of indices is a ValueError, an index that is no integer a TypeError.
 
     >>> from tilewright import te
     >>> A = te.placeholder((8, 4), name="A")

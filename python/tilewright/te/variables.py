@@ -30,6 +30,8 @@ THREAD_TAGS = (
 def const(value: int | float | bool, dtype: object = None) -> Const:
     """The constant `value`; without a `dtype` an int32, float32 or bool.
 
+    Raises TypeError where `value` is no number, ValueError where the dtype does not have it.
+
     >>> const(1, "float16").dtype
     'float16'
     >>> const(2**63, "uint64").dtype
@@ -72,8 +74,8 @@ def var(
     default
         What a number is in calls that leave it out: those at the end of the arguments may be, and any by its name.
 
-    `divisible_by`, `min` and `max` are of int32 and int64 alone. A call with a number or an extent that is otherwise
-    raises ValueError before anything runs.
+    `divisible_by`, `min` and `max` are of int32 and int64 alone. For other types they are a TypeError. A call with a
+    number or an extent that is otherwise raises ValueError before anything runs.
 
     >>> n = var("n", divisible_by=64, min=64, max=4096)
     >>> n.divisible_by, n.minimum, n.maximum
@@ -134,7 +136,8 @@ def size_var(
 ) -> Var:  # fmt: skip
     """A symbolic extent, or a number that a call gives, which is at least 0.
 
-    The parameters `dtype`, `divisible_by`, `min`, `max` and `default` are those of `var`.
+    The parameters `dtype`, `divisible_by`, `min`, `max` and `default` are those of `var`. Raises what `var` raises:
+    TypeError and ValueError.
 
     >>> from tilewright import te
     >>> n = te.size_var("n")
@@ -151,6 +154,9 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
 
     ``te.thread_axis("threadIdx.x")``, or with its extent, ``te.thread_axis((0, 64), "threadIdx.x")`` or
     ``te.thread_axis(64, "threadIdx.x")``; TVM's other order of the two works, too. `name` is for messages.
+
+    Raises ValueError for another tag, and for an extent of less than 1 or of 2^31 or more. An extent that is no integer
+    is a TypeError.
 
     >>> thread_axis((0, 64), "threadIdx.x")
     threadIdx.x
@@ -180,7 +186,7 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
 
 
 def min_value(dtype: object) -> Const:
-    """The least value of the type `dtype`, minus infinity for floats.
+    """The least value of the type `dtype`, minus infinity for floats. Raises TypeError for another word.
 
     >>> from tilewright import te
     >>> te.min_value("int8")
@@ -191,7 +197,7 @@ def min_value(dtype: object) -> Const:
 
 
 def max_value(dtype: object) -> Const:
-    """The largest value of the type `dtype`, infinity for floats.
+    """The largest value of the type `dtype`, infinity for floats. Raises TypeError for another word.
 
     >>> from tilewright import te
     >>> te.max_value("int8")

@@ -197,8 +197,9 @@ def attention(
     """`tilewright.ops.attention` as an operator of PyTorch: for autograd, torch.compile and torch.export.
 
     The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v` and a mask of floats, which are
-    the same in each run. Arguments and errors are those of `tilewright.ops.attention`. `q`, `k` and `v` may have any
-    strides, and are copied only if their last axis is not dense. With `dropout_p`, PyTorch's generator draws the seed
+    the same in each run. `mask`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset` and the errors are
+    those of `tilewright.ops.attention`. `q`, `k` and `v` may have any strides, and are copied only if their last axis
+    is not dense. With `dropout_p`, PyTorch's generator draws the seed
     of a call, and the backward pass drops the same weights. The backward pass keeps the scores of all queries and keys
     in memory, unless `tilewright.ops.attention_gradients` has kernels of tensor cores for it.
 

@@ -35,6 +35,11 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     **options
         None are taken.
 
+    Raises
+    ------
+    CompileError
+        Where there are options, tensors on several devices, or operators that are not supported.
+
     >>> model = torch.nn.Linear(2, 3)
     >>> compiled = torch.compile(model, backend=compile_fx)  # or its name
     >>> x = torch.ones(4, 2)

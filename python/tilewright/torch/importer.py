@@ -41,7 +41,8 @@ def compile_torch(
     model: Any, example_inputs: Sequence[Any] | None = None, target: Target | str | None = "cpu",
     dynamic_shapes: Any = None, without: Iterable[str] = (),
 ) -> Model:  # fmt: skip
-    """Compiles a model of PyTorch: `import_torch`, then `tilewright.graph.compile_graph`."""
+    """Compiles a `model` of PyTorch, as `tw.compile` does: `import_torch` with `example_inputs` and `dynamic_shapes`,
+    then `tilewright.graph.compile_graph` for `target`, `without` some passes."""
     return compile_graph(import_torch(model, example_inputs, dynamic_shapes), target, without)
 
 
@@ -60,8 +61,8 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
 
     Raises
     ------
-    CompileError
-        Where the model has operators that are not supported: the message lists all of them, with their source lines.
+    TypeError, ValueError, CompileError
+        For other arguments; for operators that are not supported: all of them are listed, with their source lines.
     """
     if isinstance(model, torch.export.ExportedProgram):
         if dynamic_shapes:
@@ -151,7 +152,7 @@ def import_fx(
     names: Mapping[str, str] | None = None, seeded: bool = False, parted: bool = False,
     largest: Mapping[str, int] | None = None,
 ) -> Graph:  # fmt: skip
-    """The graph of a module of FX whose calls are ATen's.
+    """The graph of a module of FX whose calls are ATen's, such as `compile_fx` gets.
 
     Parameters
     ----------

@@ -24,6 +24,8 @@ class RayExecutor(Executor):
     Ray starts its workers at a niceness of 15, so that on a busy machine they hardly run. Where they measure, start Ray
     with the environment variable `RAY_worker_niceness=0`.
 
+    Raises TilewrightError where Ray is not installed or not started.
+
     >>> with RayExecutor(gpus=1) as executor:                                  # doctest: +SKIP
     ...     result = tw.tune([C], "cuda", executor=executor, workers=8)
     """

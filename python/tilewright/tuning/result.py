@@ -84,7 +84,8 @@ class Result:
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draws the search: the score of each trial with the best so far, and predicted beside measured scores.
 
-        Needs matplotlib (``pip install 'tilewright[plot]'``). Returns the file's path.
+        Needs matplotlib (``pip install 'tilewright[plot]'``). Returns the file's path. Raises TilewrightError without
+        matplotlib, ValueError for a file of another kind.
         """
         made = checked_picture(path)
         figure = new_figure(figsize=(10, 4), layout="constrained")

@@ -65,6 +65,8 @@ class Knobs:
 
     Raises
     ------
+    TypeError
+        Where `make` is no function.
     ValueError
         Where a knob has no values, or the first ones do not fit together.
 
@@ -141,7 +143,7 @@ class Knobs:
         return [one for one in points if self._fits(one)]
 
     def make(self, choices: Choices) -> tuple[Any, Sequence[Any]]:
-        """What the function makes of the values `choices`."""
+        """What the function makes of the values `choices`. Raises TypeError where it returns something else."""
         made = self._make(**choices)
         if not isinstance(made, tuple) or len(made) != 2:
             raise TypeError(f"expected a pair (schedule, args) of {self._make.__name__}, got {type(made).__name__}")

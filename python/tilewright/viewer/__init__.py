@@ -74,8 +74,8 @@ def view(
     """Writes a page that shows a program at every stage, side by side; of several programs also how they differ.
 
     A click on a line lights up where it came from and what became of it, from the user's line to the machine code. The
-    page is one file, `path`, which needs no network. The parameters `functions`, `arrays` and `timeline` and the errors
-    are those of `view_data`.
+    page is one file, `path`, which needs no network. The parameters `functions`, `arrays` and `timeline` are those of
+    `view_data`. Raises what `view_data` raises, and TilewrightError where the file cannot be written.
 
     >>> tw.view([first, second], "both.html")      # doctest: +SKIP
     """

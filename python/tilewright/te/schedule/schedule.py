@@ -34,6 +34,8 @@ __all__ = ["Schedule", "create_schedule"]
 def create_schedule(ops: TensorOrOp | Sequence[TensorOrOp]) -> Schedule:
     """The schedule of the program that computes `ops`: each stage whole, one after the other, until told otherwise.
 
+    Raises TypeError for anything else than a tensor that is computed, or its ``.op``; ValueError for none.
+
     >>> from tilewright import te
     >>> A = te.placeholder((64,), name="A")
     >>> B = te.compute((64,), lambda i: A[i] + 1, name="B")
@@ -59,6 +61,8 @@ class Schedule(ProgramPrimitives):
     """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one.
 
     `operation` is the op of the IR that has the primitives so far, `graph` what the stages read of each other.
+
+    Primitives raise what those of `te.Stage` raise: ScheduleError, TypeError and ValueError.
 
     >>> from tilewright import te
     >>> A = te.placeholder((8,), name="A")
@@ -125,7 +129,9 @@ class Schedule(ProgramPrimitives):
         return tuple(self.graph.groups)
 
     def __getitem__(self, of: TensorOrOp) -> Stage:
-        """The stage of a tensor or of its operation. That of an input tells of the input, and has no primitives."""
+        """The stage of a tensor or of its operation. That of an input tells of the input, and has no primitives. Raises
+        TypeError for what is no tensor, ScheduleError for a tensor of another program.
+        """
         op = of.op if isinstance(of, Tensor) else of
         if isinstance(op, PlaceholderOp) and op in self.names:
             return self._inputs.setdefault(op, Stage(self, op))
@@ -163,7 +169,8 @@ class Schedule(ProgramPrimitives):
 
     def explain(self, axis: IterVar | None = None) -> str:
         """Where an axis went: which primitives took it, at which lines of the program, and which loops it became.
-        Without an axis, of a schedule that `tw.auto_schedule` made: which rule made what, and why.
+        Without an axis, of a schedule that `tw.auto_schedule` made: which rule made what, and why. Raises ValueError
+        without an axis for any other schedule.
 
         >>> from tilewright import te
         >>> A = te.placeholder((60,), name="A")
@@ -205,7 +212,9 @@ class Schedule(ProgramPrimitives):
         return append(self.operation, build, source, args)
 
     def name_of(self, symbol: Var, source: Source) -> str:
-        """What a symbol is called in the IR, where a primitive at the user's line `source` names it."""
+        """What a symbol is called in the IR, where a primitive at the user's line `source` names it. Raises
+        ScheduleError where another symbol has this name.
+        """
         known = [symbol for op in operations(self.outputs) for symbol in symbols_of(op)] + [*self.symbols.values()]
         if any(one.name == symbol.name and one is not symbol for one in known):
             raise schedule_error(
@@ -230,7 +239,9 @@ class Schedule(ProgramPrimitives):
     def find_stage(self, of: object, what: str, source: Source) -> Stage:
         """The stage of a tensor or of its operation, for the primitive `what` at the user's line `source`.
 
-        An error where there is none."""
+        An error where there is none. Raises TypeError for what is no tensor, ScheduleError for a tensor that this
+        schedule does not compute.
+        """
         op = of.op if isinstance(of, (Tensor, Stage)) else of
         if not isinstance(op, Operation):
             raise TypeError(f"{source}: {what}: expected a tensor or its .op, got {of!r}")

@@ -24,6 +24,9 @@ class Stage(
 ):
     """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes.
 
+    A primitive raises ScheduleError where what it requires does not hold. It raises TypeError for an argument of
+    another type, and ValueError for a number or word that it does not take. The error names the line of the call.
+
     >>> from tilewright import te
     >>> A = te.placeholder((8,), name="A")
     >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")

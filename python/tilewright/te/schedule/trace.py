@@ -113,7 +113,7 @@ class Trace:
 
     @staticmethod
     def load(path: str | Path) -> Trace:
-        """Reads what `save` wrote to the file `path`."""
+        """Reads what `save` wrote to the file `path`. Raises ValueError for a file of anything else."""
         return Trace.from_json(Path(path).read_text())
 
     def apply(self, schedule: Schedule) -> None:
