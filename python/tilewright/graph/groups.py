@@ -75,7 +75,7 @@ class Group:
         return tuple(dict.fromkeys([*extents, *self.symbols]))
 
     def compile(self, target: Target) -> Function:
-        """The program for `target`; groups that are the same share one. Raises CompileError with the names of its nodes."""
+        """The program for `target`; groups that are the same share one. Raises CompileError with its nodes' names."""
         if self.key not in self.functions:
             from ..compiler import build
 

@@ -286,8 +286,8 @@ class Model:
     def view(self, path: str | os.PathLike[str], *, profile: Profile | None = None) -> None:
         """Writes a page that shows the groups, the arena's plan and, where it is given, the profile of a call.
 
-        The page is one file, `path`, which needs no network. `profile` is that of `view_data`. Raises what `view_data` raises,
-        and TilewrightError where the file cannot be written.
+        The page is one file, `path`, which needs no network. `profile` is that of `view_data`. Raises what `view_data`
+        raises, and TilewrightError where the file cannot be written.
 
         >>> model.view("model.html", profile=model.profile(x))         # doctest: +SKIP
         """
