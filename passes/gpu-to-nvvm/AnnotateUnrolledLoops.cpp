@@ -7,9 +7,9 @@
 #include "dialects/Tile/Tile.h"
 #include "passes/AddressSpaces.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
+#include "passes/index/AccessForm.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -40,13 +40,9 @@ static bool indexesRegisters(scf::ForOp loop) {
   };
   return loop
       .walk([&](Operation *op) {
-        bool found = llvm::TypeSwitch<Operation *, bool>(op)
-                         .Case<memref::LoadOp, memref::StoreOp>(
-                             [&](auto access) { return moves(access.getMemRef(), access.getIndices()); })
-                         .Case<vector::LoadOp, vector::StoreOp>(
-                             [&](auto access) { return moves(access.getBase(), access.getIndices()); })
-                         .Default(false);
-        return found ? WalkResult::interrupt() : WalkResult::advance();
+        auto access = index::getElementAccess(op);
+        return access && moves(access->buffer->get(), OperandRange(access->indices)) ? WalkResult::interrupt()
+                                                                                     : WalkResult::advance();
       })
       .wasInterrupted();
 }

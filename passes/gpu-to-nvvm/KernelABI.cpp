@@ -4,6 +4,7 @@
 #include "dialects/Target/Limits.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 
 #include "dialects/Schedule/Schedule.h"
 #include "dialects/Tile/Tile.h"
@@ -21,13 +22,11 @@ static constexpr unsigned tensorMapBytes = 128, tensorMapAlignment = 64;
 
 /// Whether nothing is done with `buffer` but to load from it, here or through views of it.
 static bool isOnlyLoaded(Value buffer) {
-  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-    if (isa<memref::LoadOp, vector::LoadOp, memref::PrefetchOp, memref::DimOp, memref::ExtractStridedMetadataOp>(user))
-      return !isa<memref::ExtractStridedMetadataOp>(user) || isOnlyLoaded(user->getResult(0));
-    // A select or a branch takes the buffer elsewhere; only views are followed.
-    if (isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1)
-      return isOnlyLoaded(user->getResult(0));
-    return false;
+  return llvm::all_of(buffer.getUses(), [&](OpOperand &use) {
+    // A select or a branch takes the buffer elsewhere; only views are followed. Behind one may come its strides.
+    if (isa<ViewLikeOpInterface>(use.getOwner()))
+      return isOnlyLoaded(use.getOwner()->getResult(0));
+    return tilewright::isOnlyRead(use);
   });
 }
 
@@ -36,9 +35,8 @@ bool tilewright::isDependent(gpu::GPUFuncOp kernel) {
   return launch && launch.contains(kDependent);
 }
 
-/// Whether blocks of the kernel exchange values.
-static bool meets(gpu::GPUFuncOp kernel) {
-  return kernel.walk([](tilewright::tile::ArriveOp) { return WalkResult::interrupt(); }).wasInterrupted();
+bool tilewright::hasArrivals(gpu::GPUFuncOp kernel) {
+  return kernel.walk([](tile::ArriveOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 /// The descriptor of a memref from its pointer, its dynamic extents and behind them its dynamic strides (all in the
@@ -100,7 +98,7 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     if (!isDependent(kernel)) {
       bool isLoaded = isOnlyLoaded(argument);
       // Blocks that meet write what others read meanwhile.
-      if (isLoaded || !meets(kernel))
+      if (isLoaded || !hasArrivals(kernel))
         attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr()));
       if (isLoaded)
         attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));

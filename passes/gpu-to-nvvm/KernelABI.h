@@ -17,6 +17,8 @@ llvm::FailureOr<mlir::LLVM::LLVMFuncOp> lowerKernelSignature(mlir::gpu::GPUFuncO
 
 /// Whether a kernel comes up while the one before it in the stream still runs.
 bool isDependent(mlir::gpu::GPUFuncOp kernel);
+/// Whether blocks of the kernel read what others wrote.
+bool hasArrivals(mlir::gpu::GPUFuncOp kernel);
 
 } // namespace tilewright
 

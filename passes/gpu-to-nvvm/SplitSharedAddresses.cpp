@@ -6,10 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "passes/AddressSpaces.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
-#include "passes/index/LinearForm.h"
+#include "passes/index/AccessForm.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -34,11 +33,8 @@ namespace {
 struct SplitSharedAddresses : impl::SplitSharedAddressesBase<SplitSharedAddresses> {
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
-      llvm::TypeSwitch<Operation *>(op)
-          .Case<memref::LoadOp, memref::StoreOp>(
-              [](auto access) { split(access, access.getMemrefMutable(), access.getIndicesMutable()); })
-          .Case<vector::LoadOp, vector::StoreOp>(
-              [](auto access) { split(access, access.getBaseMutable(), access.getIndicesMutable()); });
+      if (auto access = index::getElementAccess(op))
+        split(op, *access->buffer, access->indices);
     });
   }
 

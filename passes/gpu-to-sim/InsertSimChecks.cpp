@@ -2,6 +2,7 @@
 #include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/PassSupport.h"
+#include "passes/index/AccessForm.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
 #include "passes/gpu-to-sim/ValueUses.h"
@@ -25,29 +26,17 @@ struct Access {
   ValueRange indices;
   Type type;    // of what is read or written
   Value stored; // what is written; null for a read
+  int64_t count;
 
-  int64_t count() const {
-    auto vector = dyn_cast<VectorType>(type);
-    return vector && vector != memrefType().getElementType() ? vector.getNumElements() : 1;
-  }
   MemRefType memrefType() const { return cast<MemRefType>(memref.getType()); }
 };
 
 /// The access that `op` makes; none if it makes none. An access of another kind is an error.
 FailureOr<std::optional<Access>> findAccess(Operation *op) {
-  auto found = [](Access access) -> FailureOr<std::optional<Access>> { return std::optional<Access>(access); };
-  if (auto load = dyn_cast<memref::LoadOp>(op))
-    return found({op, load.getMemRef(), load.getIndices(), load.getType(), Value()});
-  if (auto store = dyn_cast<memref::StoreOp>(op)) {
-    Value stored = store.getValueToStore();
-    return found({op, store.getMemRef(), store.getIndices(), stored.getType(), stored});
-  }
-  // Vectors of rank 0 and 1 lie along the last dimension; one of a higher rank is unrolled before it comes here.
-  auto lies = [](VectorType type) { return type.getRank() <= 1 && !type.isScalable(); };
-  if (auto load = dyn_cast<vector::LoadOp>(op); load && lies(load.getVectorType()))
-    return found({op, load.getBase(), load.getIndices(), load.getType(), Value()});
-  if (auto store = dyn_cast<vector::StoreOp>(op); store && lies(store.getVectorType()))
-    return found({op, store.getBase(), store.getIndices(), store.getVectorType(), store.getValueToStore()});
+  // A vector of several dimensions is unrolled before it comes here.
+  if (auto access = index::getElementAccess(op); access && access->getLength())
+    return std::optional<Access>(
+        {op, access->buffer->get(), OperandRange(access->indices), access->type, access->stored, *access->getLength()});
   // Tile ops become calls of the run time, which checks what they touch itself.
   if (isa<tile::TileDialect>(op->getDialect()))
     return std::optional<Access>();
@@ -180,8 +169,8 @@ private:
       bool last = dim + 1 == access.indices.size();
       Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, bound);
       inside = arith::AndIOp::create(builder, loc, inside, below);
-      if (last && access.count() > 1) {
-        Value end = arith::AddIOp::create(builder, loc, at, index(access.count() - 1));
+      if (last && access.count > 1) {
+        Value end = arith::AddIOp::create(builder, loc, at, index(access.count - 1));
         Value endBelow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, end, bound);
         inside = arith::AndIOp::create(builder, loc, inside, endBelow);
       }
@@ -206,7 +195,7 @@ private:
       return checkPrivate(access, toI64(shift));
     Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, metadata.getBaseBuffer());
     Value address = toI64(arith::AddIOp::create(builder, loc, base, shift));
-    Value bytes = i64(elementBytes * access.count());
+    Value bytes = i64(elementBytes * access.count);
     SmallVector<Value> operands{state};
     StringRef callee;
     if (sim::isShared(type)) {
@@ -234,7 +223,7 @@ private:
       shift = arith::AddIOp::create(builder, loc, shift, toI64(arith::SubIOp::create(builder, loc, first, base)));
     }
     Value place = LLVM::GEPOp::create(builder, loc, marks.getType(), builder.getI8Type(), marks, LLVM::GEPArg(shift));
-    int64_t bytes = getElementBytes(access.memrefType().getElementType()) * access.count();
+    int64_t bytes = getElementBytes(access.memrefType().getElementType()) * access.count;
     auto type = builder.getIntegerType(8 * bytes);
     Value ones = LLVM::ConstantOp::create(builder, loc, type,
                                           builder.getIntegerAttr(type, APInt::getSplat(8 * bytes, APInt(8, 1))));
@@ -285,7 +274,7 @@ private:
                     (sim::isPrivate(type) ? sim::AccessPrivate : 0);
     Value address = toI64(memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, places));
     sim::callRuntime(builder, loc, sim::reportFunction, {},
-                     {state, defect, i32(flags), site, i32(rank), i64(access.count()), address});
+                     {state, defect, i32(flags), site, i32(rank), i64(access.count), address});
   }
 
   /// An access out of bounds is not made: a read gives zero.

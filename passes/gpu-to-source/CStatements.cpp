@@ -2,6 +2,7 @@
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/CWriter.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "llvm/Support/SaveAndRestore.h"
@@ -15,18 +16,11 @@ namespace tilewright::source {
 
 static bool isConstant(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
 
-/// Ops that read buffers, or make them, and write to none.
-static bool onlyReads(Operation *op) {
-  return isMemoryEffectFree(op) ||
-         isa<memref::LoadOp, vector::LoadOp, memref::AllocaOp, memref::DimOp, memref::ViewOp>(op);
-}
-
-static bool mayWrite(Operation *op) {
+/// Whether an op, or one in its regions, may write to memory.
+static bool mayWriteWithin(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        if (inner->getNumRegions() || onlyReads(inner) || inner->hasTrait<OpTrait::IsTerminator>())
-          return WalkResult::advance();
-        return WalkResult::interrupt();
+        return !inner->getNumRegions() && mayWrite(inner) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -44,7 +38,7 @@ bool CWriter::mayMove(Operation *load) {
   if (isa<scf::ForOp, scf::WhileOp>(point))
     return false;
   for (Operation *op = load->getNextNode(); op != point; op = op->getNextNode())
-    if (mayWrite(op))
+    if (mayWriteWithin(op))
       return false;
   return true;
 }

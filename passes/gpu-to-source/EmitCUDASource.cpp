@@ -5,13 +5,13 @@
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/narrow-types/IndexWidths.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
 
 #include "dialects/Tile/Tile.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace tilewright {
 #define GEN_PASS_DECL_EMITCUDASOURCE
@@ -26,18 +26,7 @@ using namespace tilewright::source;
 namespace {
 
 /// Whether a kernel never writes to an argument, nor hands it to what might.
-bool isOnlyRead(Value argument) {
-  return llvm::all_of(argument.getUses(), [](OpOperand &use) {
-    if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(use.getOwner()))
-      return use.get() == copy.getSrc() && use.get() != copy.getDst();
-    return isa<memref::LoadOp, vector::LoadOp, memref::DimOp, memref::PrefetchOp>(use.getOwner());
-  });
-}
-
-/// Whether blocks of a kernel read what others wrote.
-bool hasArrivals(gpu::GPUFuncOp kernel) {
-  return kernel.walk([](tile::ArriveOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
+bool isConst(Value argument) { return llvm::all_of(argument.getUses(), tilewright::isOnlyRead); }
 
 /// What the tensors of the launches' maps are called.
 MapNames findMapNames(ModuleOp module) {
@@ -203,12 +192,12 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
     std::string elementType = typeName(type.getElementType());
     if (elementType.empty() || type.getMemorySpace())
       return fail(kernel, "expected arguments of types that CUDA C++ has");
-    std::string form = (isOnlyRead(argument) ? "const " : "") + elementType + " ";
+    std::string form = (isConst(argument) ? "const " : "") + elementType + " ";
     bool hasStrides = !type.getLayout().isIdentity() && hasArgumentLayout(type);
     bool areRowsStatic =
         !hasStrides && llvm::none_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic);
     if (type.getRank() == 0) {
-      form = (isOnlyRead(argument) ? "const " : "") + elementType + " &" + restrict + pointer;
+      form = (isConst(argument) ? "const " : "") + elementType + " &" + restrict + pointer;
     } else if (areRowsStatic && type.getRank() > 1) {
       form += "(*" + restrict + pointer + ")";
       for (int64_t extent : type.getShape().drop_front())

@@ -2,10 +2,42 @@
 #include "passes/index/AccessForm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace tilewright::index {
+
+std::optional<ElementAccess> getElementAccess(Operation *op) {
+  using Found = std::optional<ElementAccess>;
+  return llvm::TypeSwitch<Operation *, Found>(op)
+      .Case<memref::LoadOp>([](auto load) {
+        return ElementAccess{&load.getMemrefMutable(), load.getIndicesMutable(), load.getType(), Value()};
+      })
+      .Case<vector::LoadOp>([](auto load) {
+        return ElementAccess{&load.getBaseMutable(), load.getIndicesMutable(), load.getType(), Value()};
+      })
+      .Case<memref::StoreOp>([](auto store) {
+        Value stored = store.getValueToStore();
+        return ElementAccess{&store.getMemrefMutable(), store.getIndicesMutable(), stored.getType(), stored};
+      })
+      .Case<vector::StoreOp>([](auto store) {
+        Value stored = store.getValueToStore();
+        return ElementAccess{&store.getBaseMutable(), store.getIndicesMutable(), stored.getType(), stored};
+      })
+      .Default(Found());
+}
+
+std::optional<int64_t> ElementAccess::getLength() const {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector || vector == cast<MemRefType>(buffer->get().getType()).getElementType())
+    return 1;
+  // One of no dimensions is one element.
+  return vector.getRank() <= 1 && !vector.isScalable() ? std::optional(vector.getNumElements()) : std::nullopt;
+}
 
 AccessForm::AccessForm(ValueRange indices, int64_t length, llvm::function_ref<bool(Value, Value)> areSame)
     : map(AffineMap::getMultiDimIdentityMap(indices.size(), indices.front().getContext())), operands(indices),

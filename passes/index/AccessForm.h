@@ -8,6 +8,21 @@
 
 namespace tilewright::index {
 
+/// A load or store of memref or vector: the buffer, the indices of the first element, and what is read or written.
+struct ElementAccess {
+  mlir::OpOperand *buffer;
+  mlir::MutableOperandRange indices;
+  /// The type of an element, or a vector of elements along the last dimension.
+  mlir::Type type;
+  /// What is written; null for a load.
+  mlir::Value stored;
+
+  /// How many elements; nothing for vectors of several dimensions or scalable ones.
+  std::optional<int64_t> getLength() const;
+};
+/// The access that an op is, or nothing.
+std::optional<ElementAccess> getElementAccess(mlir::Operation *op);
+
 /// The indices of an access as expressions of values that no affine.apply computes, their operands, with the ranges of
 /// these. The access touches `length` elements from there on along the last dimension: one more symbol is which of
 /// these it is.

@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -62,6 +64,15 @@ AffineExpr StageModel::getSymbol(const Symbol &symbol) {
   return getAffineSymbolExpr(symbols.size() - 1, function.getContext());
 }
 
+/// The dynamic extents of a tensor whose elements nothing has computed yet, or of a scan's state. Nothing for others.
+static std::optional<ValueRange> getSizes(Operation *op) {
+  using Found = std::optional<ValueRange>;
+  return llvm::TypeSwitch<Operation *, Found>(op)
+      .Case<tensor::EmptyOp, bufferization::AllocTensorOp>([](auto tensor) { return tensor.getDynamicSizes(); })
+      .Case<te::StateOp>([](te::StateOp state) { return state.getSizes(); })
+      .Default(Found());
+}
+
 /// Whether an extent is known by what defines the tensor. A dimension that the tensor has not is nobody's.
 static bool hasExtent(Value tensor, int64_t dimension) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
@@ -69,7 +80,7 @@ static bool hasExtent(Value tensor, int64_t dimension) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
-  if (isa_and_present<tensor::EmptyOp, bufferization::AllocTensorOp, te::StateOp>(tensor.getDefiningOp()))
+  if (tensor.getDefiningOp() && getSizes(tensor.getDefiningOp()))
     return true;
   auto op = tensor.getDefiningOp<DestinationStyleOpInterface>();
   return op && hasExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
@@ -111,12 +122,8 @@ AffineExpr StageModel::findExtent(Value tensor, int64_t dimension) {
     AffineExpr known = getSymbol(symbol);
     return known * symbols[cast<AffineSymbolExpr>(known).getPosition()].unit;
   }
-  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
-    return getExpr(empty.getDynamicSize(dimension));
-  if (auto states = tensor.getDefiningOp<bufferization::AllocTensorOp>())
-    return getExpr(states.getDynamicSizes()[states.getIndexOfDynamicSize(dimension)]);
-  if (auto state = tensor.getDefiningOp<te::StateOp>())
-    return getExpr(state.getSizes()[type.getDynamicDimIndex(dimension)]);
+  if (auto sizes = getSizes(tensor.getDefiningOp()))
+    return getExpr((*sizes)[type.getDynamicDimIndex(dimension)]);
   if (auto op = tensor.getDefiningOp<DestinationStyleOpInterface>())
     return findExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
   llvm_unreachable("collect() has checked what defines tensors");
@@ -163,8 +170,7 @@ LogicalResult StageModel::collect() {
         return op.emitOpError() << "expected a constant dimension that the tensor has, got that of " << type;
       continue;
     }
-    if (isa<linalg::FillOp, tensor::EmptyOp, bufferization::AllocTensorOp, te::StateOp, func::ReturnOp>(op) ||
-        llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
+    if (isa<linalg::FillOp>(op) || getSizes(&op) || llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
       continue;
     if (auto externOp = dyn_cast<te::ExternOp>(op)) {
       stages.push_back(std::make_unique<ScheduledStage>());

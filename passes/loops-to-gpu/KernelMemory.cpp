@@ -1,9 +1,11 @@
 //===- KernelMemory.cpp - who touches which memory in a kernel ------------===//
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/AddressSpaces.h"
+#include "passes/index/AccessForm.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <limits>
@@ -45,6 +47,21 @@ SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
   return accesses;
 }
 
+bool mayWrite(Operation *op) {
+  return llvm::any_of(getMemoryAccesses(op), [](const MemoryAccess &access) { return access.isWrite; });
+}
+
+bool isOnlyRead(OpOperand &buffer) {
+  Operation *op = buffer.getOwner();
+  if (isa<ShapedDimOpInterface, memref::PrefetchOp>(op))
+    return true;
+  SmallVector<MemoryAccess> accesses = getMemoryAccesses(op);
+  return !accesses.empty() && llvm::none_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>) &&
+         llvm::none_of(accesses, [&](const MemoryAccess &access) {
+           return access.isWrite && (!access.buffer || access.buffer == buffer.get());
+         });
+}
+
 Value getRootBuffer(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
@@ -69,7 +86,8 @@ CopiedElements getCopied(Value value) {
       return {};
   }
   Operation *load = value.getDefiningOp();
-  return isa_and_nonnull<memref::LoadOp, vector::LoadOp>(load) ? CopiedElements{load, copied.choice} : CopiedElements();
+  auto access = load ? index::getElementAccess(load) : std::nullopt;
+  return access && !access->stored ? CopiedElements{load, copied.choice} : CopiedElements();
 }
 
 bool isWarpCollective(Operation *op) {

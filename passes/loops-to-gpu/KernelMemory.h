@@ -21,6 +21,11 @@ struct MemoryAccess {
 };
 llvm::SmallVector<MemoryAccess> getMemoryAccesses(mlir::Operation *op);
 
+/// Whether an op itself, not the ops in its regions, may write to memory.
+bool mayWrite(mlir::Operation *op);
+/// Whether the op only reads a buffer that it is given, and hands it to no other one.
+bool isOnlyRead(mlir::OpOperand &buffer);
+
 /// The allocation, argument or symbol behind views.
 mlir::Value getRootBuffer(mlir::Value buffer);
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/AddressSpaces.h"
+#include "passes/index/AccessForm.h"
 #include "passes/index/Bounds.h"
 #include "passes/index/IndexSpace.h"
 #include "passes/index/LinearForm.h"
@@ -257,7 +258,7 @@ void WarpBuffer::lower() {
 static LogicalResult giveRows(gpu::GPUFuncOp kernel, memref::AllocOp buffer, int64_t rows) {
   SmallVector<Operation *> users(buffer->getUsers());
   for (Operation *user : users)
-    if (!isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp>(user))
+    if (!index::getElementAccess(user))
       return user->emitError() << "expected loads and stores of what a warp exchanges, got '" << user->getName() << "'";
   if (!buffer.getType().hasStaticShape() || !buffer.getType().getLayout().isIdentity() ||
       llvm::any_of(getBlockSize(kernel), [](int64_t n) { return n < 1; }))
@@ -280,10 +281,10 @@ static LogicalResult giveRows(gpu::GPUFuncOp kernel, memref::AllocOp buffer, int
                                                        MemRefLayoutAttrInterface(), buffer.getType().getMemorySpace()));
   whole->setDiscardableAttrs(buffer->getDiscardableAttrDictionary());
   for (Operation *user : users) {
-    unsigned place = llvm::find(user->getOperands(), buffer.getMemref()) - user->operand_begin();
-    user->setOperand(place, whole);
+    OpOperand *operand = index::getElementAccess(user)->buffer;
+    operand->set(whole);
     // The indices stand behind the buffer.
-    user->insertOperands(place + 1, own);
+    user->insertOperands(operand->getOperandNumber() + 1, own);
   }
   buffer.erase();
   return success();

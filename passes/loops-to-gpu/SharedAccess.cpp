@@ -16,15 +16,10 @@ static int getThreadDim(Value value) {
 
 /// The indices that a load or store names, and the number of elements from there on.
 static std::optional<std::pair<OperandRange, int64_t>> getIndices(Operation *op) {
-  auto minor = [](VectorType type) { return type.getRank() == 1 ? type.getNumElements() : 0; };
-  if (auto load = dyn_cast<memref::LoadOp>(op))
-    return std::pair(load.getIndices(), int64_t(1));
-  if (auto store = dyn_cast<memref::StoreOp>(op))
-    return std::pair(store.getIndices(), int64_t(1));
-  if (auto load = dyn_cast<vector::LoadOp>(op); load && minor(load.getVectorType()))
-    return std::pair(load.getIndices(), minor(load.getVectorType()));
-  if (auto store = dyn_cast<vector::StoreOp>(op); store && minor(store.getVectorType()))
-    return std::pair(store.getIndices(), minor(store.getVectorType()));
+  if (auto access = index::getElementAccess(op)) {
+    std::optional<int64_t> length = access->getLength();
+    return length ? std::optional(std::pair(OperandRange(access->indices), *length)) : std::nullopt;
+  }
   if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op))
     return std::pair(copy.getDstIndices(), copy.getDstElements().getSExtValue());
   // A row of a matrix.

@@ -9,6 +9,7 @@
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
+#include "passes/index/AccessForm.h"
 #include "passes/index/Extents.h"
 #include "passes/index/IndexSpace.h"
 #include "passes/index/Stride.h"
@@ -26,6 +27,12 @@ namespace tilewright {
 #define GEN_PASS_DECL_VECTORIZESCHEDULEDLOOPS
 #define GEN_PASS_DEF_VECTORIZESCHEDULEDLOOPS
 #include "passes/loops-to-gpu/Passes.h.inc"
+
+/// Whether an op loads or stores one element.
+static bool accessesElement(Operation *op) {
+  auto access = index::getElementAccess(op);
+  return access && !isa<VectorType>(access->type);
+}
 
 namespace {
 /// One loop on its way to vectors.
@@ -50,7 +57,7 @@ public:
 
   bool canVectorize(Block &block) {
     return llvm::all_of(block.without_terminator(), [&](Operation &op) {
-      if (isa<memref::LoadOp, memref::StoreOp, affine::AffineApplyOp, arith::ConstantOp>(op))
+      if (accessesElement(&op) || isa<affine::AffineApplyOp>(op) || op.hasTrait<OpTrait::ConstantLike>())
         return true;
       // What stands in place of elements that are not there, for all lanes or for none. A predicate around nothing of
       // the kind is hoisted instead.
@@ -275,9 +282,8 @@ private:
         first.map(apply.getResult(), indexOfLane(apply, 0, op.getLoc()));
         return nullptr;
       }
-      bool isValue = llvm::any_of(op.getUsers(), [](Operation *user) {
-        return !isa<memref::LoadOp, memref::StoreOp, affine::AffineApplyOp>(user);
-      });
+      bool isValue = llvm::any_of(
+          op.getUsers(), [](Operation *user) { return !accessesElement(user) && !isa<affine::AffineApplyOp>(user); });
       if (isValue) {
         SmallVector<Value> elements;
         for (int64_t i = 0; i < lanes; ++i)

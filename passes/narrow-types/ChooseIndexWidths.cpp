@@ -1,6 +1,7 @@
 //===- ChooseIndexWidths.cpp - 32 or 64 bits for the indices of kernels ----===//
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
+#include "passes/index/AccessForm.h"
 #include "passes/narrow-types/IndexWidths.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
@@ -39,8 +40,7 @@ bool isAccess(Operation *op) {
     return !read.hasOutOfBoundsDim();
   if (auto write = dyn_cast<vector::TransferWriteOp>(op))
     return !write.hasOutOfBoundsDim();
-  return isa<memref::LoadOp, memref::StoreOp, memref::PrefetchOp, vector::LoadOp, vector::StoreOp,
-             nvgpu::DeviceAsyncCopyOp, nvgpu::LdMatrixOp>(op);
+  return index::getElementAccess(op) || isa<memref::PrefetchOp, nvgpu::DeviceAsyncCopyOp, nvgpu::LdMatrixOp>(op);
 }
 
 /// What is affine becomes ops of arith where a number in it has more than 32 bits.
