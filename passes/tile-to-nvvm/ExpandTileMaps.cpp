@@ -13,6 +13,31 @@ namespace tilewright {
 #include "passes/tile-to-nvvm/Passes.h.inc"
 
 namespace {
+/// The ops of a map, for one element after another. What elements of a row or of a column share is there once.
+class CopiedOps {
+public:
+  /// `mayShare` is whether nothing in the map writes.
+  explicit CopiedOps(bool mayShare) : mayShare(mayShare) {}
+
+  void add(OpBuilder &builder, Operation &op, IRMapping &mapping) {
+    if (!mayShare || op.getNumRegions()) {
+      builder.clone(op, mapping);
+      return;
+    }
+    auto operands = llvm::map_to_vector(op.getOperands(), [&](Value one) { return mapping.lookupOrDefault(one); });
+    SmallVector<Operation *> &same = copies[&op];
+    auto *found = llvm::find_if(same, [&](Operation *copy) { return llvm::equal(copy->getOperands(), operands); });
+    if (found == same.end())
+      same.push_back(builder.clone(op, mapping));
+    else
+      mapping.map(op.getResults(), (*found)->getResults());
+  }
+
+private:
+  bool mayShare;
+  DenseMap<Operation *, SmallVector<Operation *>> copies;
+};
+
 struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
   void runOnOperation() override {
     SmallVector<tile::MapOp> maps;
@@ -145,6 +170,14 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     // Of each 8 rows a warp holds its lanes are 4 a row, and each lane has two neighbours (FragmentType).
     AffineExpr row = (t % kWarpgroupSize).floorDiv(kWarpSize) * 16 + (t % kWarpSize).floorDiv(4), column = t % 4 * 2;
     Value rows[] = {apply(row), apply(row + 8)};
+    // Two elements of a column, one of each row.
+    SmallVector<Value> columns(map.getResult().getType().getElementsPerThread());
+    auto getColumn = [&](int64_t number) {
+      Value &made = columns[number / 4 * 2 + number % 2];
+      if (!made)
+        made = apply(column + number / 4 * 8 + number % 2);
+      return made;
+    };
     Block &body = map.getBody().front();
     auto yield = cast<tile::YieldOp>(body.getTerminator());
     SmallVector<Value> elements;
@@ -155,6 +188,9 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     if (isOfFirst)
       isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, apply(t % 4),
                                       arith::ConstantIndexOp::create(builder, loc, 0));
+    auto effects = getEffectsRecursively(map);
+    auto reads = [](MemoryEffects::EffectInstance &one) { return isa<MemoryEffects::Read>(one.getEffect()); };
+    CopiedOps copies(!isOfFirst && effects && llvm::all_of(*effects, reads));
     for (int64_t number = 0; number < type.getElementsPerThread(); ++number) {
       IRMapping mapping;
       unsigned count = map.getFragments().size();
@@ -165,15 +201,14 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
                     tile::ExtractOp::create(builder, loc, argument.getType(), fragment, isColumn ? row : number));
       }
       mapping.map(body.getArgument(count), rows[row]);
-      mapping.map(body.getArgument(count + 1), type.isColumn()
-                                                   ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
-                                                   : apply(column + number / 4 * 8 + number % 2));
+      mapping.map(body.getArgument(count + 1),
+                  type.isColumn() ? arith::ConstantIndexOp::create(builder, loc, 0).getResult() : getColumn(number));
       OpBuilder::InsertionGuard guard(builder);
       if (isOfFirst)
         builder.setInsertionPointToStart(
             scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false).thenBlock());
       for (Operation &op : body.without_terminator())
-        builder.clone(op, mapping);
+        copies.add(builder, op, mapping);
       elements.push_back(mapping.lookupOrDefault(yield.getElement()));
     }
     Value result = tile::AssembleOp::create(builder, loc, map.getResult().getType(), elements);

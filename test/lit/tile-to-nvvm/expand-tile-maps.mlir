@@ -12,8 +12,9 @@ gpu.module @kernels {
     // CHECK: affine.apply #[[ROW]]()[%[[THREAD]]]
     // CHECK: %[[R:.*]] = affine.apply #[[LOWER]]()[%[[THREAD]]]
     // CHECK: tile.extract %[[FRAGMENT]][0]
-    // CHECK: %[[X:.*]] = tile.extract %[[FRAGMENT]][7]
+    // CHECK: tile.extract %[[FRAGMENT]][5]
     // CHECK: %[[C:.*]] = affine.apply #[[LAST]]()[%[[THREAD]]]
+    // CHECK: %[[X:.*]] = tile.extract %[[FRAGMENT]][7]
     // CHECK: %[[B:.*]] = memref.load %[[BIAS]][%[[R]], %[[C]]]
     // CHECK: %[[Y:.*]] = arith.addf %[[X]], %[[B]]
     // CHECK: tile.assemble %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[Y]] : f32 -> !tile.fragment<64x16xf32>
@@ -21,6 +22,31 @@ gpu.module @kernels {
     ^bb0(%x: f32, %row: index, %column: index):
       %e = memref.load %bias[%row, %column] : memref<64x16xf32>
       %y = arith.addf %x, %e : f32
+      tile.yield %y : f32
+    }
+    tile.store_fragment %g to %b : !tile.fragment<64x16xf32>, !tile.buffer<64x16xf32>
+    gpu.return
+  }
+
+  // What elements share is read once: the flag, each of two rows, and each of four columns.
+  // CHECK-LABEL: gpu.func @shared(
+  // CHECK-SAME: memref<64xi32>, %[[OF_COLUMN:.*]]: memref<16xi32>, %[[FLAG:.*]]: memref<i1>
+  gpu.func @shared(%f: !tile.fragment<64x16xf32>, %of_row: memref<64xi32>, %of_column: memref<16xi32>,
+                   %flag: memref<i1>, %b: !tile.buffer<64x16xf32>) {
+    // CHECK-COUNT-1: memref.load %[[FLAG]]
+    // CHECK-COUNT-4: memref.load %[[OF_COLUMN]]
+    // CHECK-COUNT-2: arith.select
+    // CHECK-NOT: memref.load
+    // CHECK: tile.assemble
+    %g = tile.map %f : !tile.fragment<64x16xf32> -> !tile.fragment<64x16xf32> {
+    ^bb0(%x: f32, %row: index, %column: index):
+      %c0 = arith.constant 0.0 : f32
+      %on = memref.load %flag[] : memref<i1>
+      %i = memref.load %of_row[%row] : memref<64xi32>
+      %j = memref.load %of_column[%column] : memref<16xi32>
+      %same = arith.cmpi eq, %i, %j : i32
+      %seen = arith.andi %on, %same : i1
+      %y = arith.select %seen, %x, %c0 : f32
       tile.yield %y : f32
     }
     tile.store_fragment %g to %b : !tile.fragment<64x16xf32>, !tile.buffer<64x16xf32>
