@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .. import te
 from ..devices import GPU
-from ..schedules.attention_choice import tiles_for
+from ..schedules.attention_choice import is_long, tiles_for
 from ..schedules.attention_memory import takes
-from ..schedules.key_parts import Written
+from ..schedules.key_parts import Written, WrittenMask
 from ..schedules.online_softmax import attention_of
 from ..te.derivative import same
 from ..te.expr import Call, Cast, Const, Expr, IterVar, Read, Select
@@ -18,8 +19,9 @@ from ..te.program import operations
 from ..te.rewrite import rewrite
 from ..te.schedule import Schedule
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
+from .attention_masks import ReadMask, eager
 from .context import choice
-from .plan import Decision
+from .plan import Choice, Decision
 
 __all__ = ["NAME", "Attention", "attention_in"]
 
@@ -57,13 +59,26 @@ class Attention:
         fitting = [tile for tile in _TILES if takes(tile, width, wide, *memory)]
         return Decision(
             NAME, self.stages, "a softmax between two matmuls, whose reductions over the keys become one loop",
-            (choice("tile", self.tiles["tile"], fitting),), rules=(NAME,),
+            (choice("tile", self.tiles["tile"], fitting), *self._lists()), rules=(NAME,),
         )  # fmt: skip
 
     def schedule(self, decision: Decision) -> tuple[Schedule, Tensor]:
         """The schedule, and the result in it."""
-        s, tensors = attention_of(*self.operands, scale=self.scale, written=self.written, tile=decision["tile"])
+        s, tensors = attention_of(
+            *self.operands, scale=self.scale, written=self.written, tile=decision["tile"],
+            is_listed=any(one.name == "is_listed" and one.value is True for one in decision.choices),
+        )  # fmt: skip
         return s, tensors[-1]
+
+    def _lists(self) -> tuple[Choice, ...]:
+        """Whether tiles of keys are listed: a mask that is read says in no place of its own which ones it leaves."""
+        if self.written.mask is None:
+            return ()
+        q, k, _ = self.operands
+        queries, keys = (extent for extent in (q.shape[-2], k.shape[-2]) if isinstance(extent, int))
+        return (
+            choice("is_listed", is_long((*self.written.heads, queries, 1), keys, self.tiles["tile"]), (False, True)),
+        )
 
 
 def attention_in(outputs: Sequence[Operation], gpu: GPU | None) -> Attention | None:
@@ -286,7 +301,9 @@ class _Matcher:
         _expect(op.output(0).dtype == "float32" and self._output.output(0).dtype == v.tensor.dtype)
         # One object stands for all reads of the dot product.
         raw = raws[0]
-        score = rewrite(score, lambda part: raw if isinstance(part, Read) and part.tensor is raw.tensor else None)
+        score = rewrite(
+            eager(score), lambda part: raw if isinstance(part, Read) and part.tensor is raw.tensor else None
+        )
         scaled = _scaled(score, raw)
         shape = tuple(extent for extent in self._output.shape if isinstance(extent, int))
         _expect(len(shape) == len(self._output.shape))
@@ -302,7 +319,7 @@ class _Matcher:
 
             return at
 
-        def scored(value: Expr, at: Sequence[Any]) -> Expr:
+        def placed(expr: Expr, at: Sequence[Any], value: Expr | None = None) -> Expr:
             places = dict(zip((*outer, i, j), at, strict=True))
             # Tiles have rows behind the last, of which other tensors have no element.
             ends = {id(i): extents[0], id(j): extents[1]}
@@ -314,7 +331,18 @@ class _Matcher:
                     return value
                 return _substituted(part, inside) if isinstance(part, Read) else by_id.get(id(part))
 
-            return rewrite(score if scaled is None else scaled[0], replace)
+            return rewrite(expr, replace)
+
+        changed = score if scaled is None else scaled[0]
+        mask = ReadMask.of(changed, raw)
+
+        def apart(mask: ReadMask) -> WrittenMask:
+            choose = te.if_then_else if mask.is_lazy else te.select
+            return WrittenMask(
+                lambda at: placed(mask.sees, at),
+                lambda value, at, seen: choose(seen, placed(mask.score, at, value), te.const(-math.inf, value.dtype)),
+                tuple(extent if mask.depends_on(axis) else 1 for axis, extent in zip(outer, heads, strict=True)),
+            )
 
         written = Written(
             self._output.name,
@@ -323,8 +351,9 @@ class _Matcher:
                 k.tensor: reads(k, dot.axis[:-2], dot.axis[-1], d),
                 v.tensor: reads(v, outer, j, c),
             },
-            scored,
+            lambda value, at: placed(changed, at, value),
             heads,
+            None if mask is None or not mask.is_read_at(i, j) else apart(mask),
         )
         names = tuple(one.name for one in operations([self._output])[::-1] if isinstance(one, ComputeOp))
         return Attention(operands, written, None if scaled is None else scaled[1], names, self._gpu, tiles)

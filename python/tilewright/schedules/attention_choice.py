@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..devices import GPU
 from .attention_memory import takes
 
-__all__ = ["Laid", "gradient_tiles_for", "lists_tiles", "logarithm_tiles_for", "tiles_for"]
+__all__ = ["Laid", "gradient_tiles_for", "is_long", "lists_tiles", "logarithm_tiles_for", "tiles_for"]
 
 
 class Laid(Protocol):
@@ -121,9 +121,16 @@ def lists_tiles(mask: Laid, shape: Sequence[int], keys: int, tiles: dict[str, An
     >>> lists_tiles(mask, (2, 16, 4096, 128), 4096, {"tile": (64, 128), "parts": 4})
     False
     """
-    _, columns = tiles["tile"]
-    is_long = math.prod(shape[:-1]) * keys >= _LISTED and keys > columns
-    return mask.dtype == "bool" and "parts" not in tiles and is_long
+    return mask.dtype == "bool" and "parts" not in tiles and is_long(shape, keys, tiles["tile"])
+
+
+def is_long(shape: Sequence[int], keys: int, tile: tuple[int, int]) -> bool:
+    """Whether there is so much to compute that lists of tiles are worth their kernels.
+
+    >>> is_long((2, 16, 4096, 128), 4096, (128, 128)), is_long((16, 64, 128), 4096, (64, 4096))
+    (True, False)
+    """
+    return math.prod(shape[:-1]) * keys >= _LISTED and keys > tile[1]
 
 
 def _parts(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:

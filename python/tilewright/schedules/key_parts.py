@@ -17,7 +17,7 @@ from .scores import heads_of, of_head, of_page
 # Parts that one thread merges, whose loads are under way together.
 _MOST_UNROLLED = 64
 
-__all__ = ["KeyParts", "Written", "merged", "schedule_merge"]
+__all__ = ["KeyParts", "Written", "WrittenMask", "merged", "schedule_merge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,16 @@ class Written:
     reads: dict[Tensor, Callable[..., Expr]]  # elements of each operand, for heads, a row and a column
     score: Callable[[Expr, Sequence[Any]], Expr]  # of a dot product and of its place
     heads: tuple[int, ...]
+    mask: WrittenMask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMask:
+    """The conditions of a user's score, which are apart from it where tiles are listed."""
+
+    sees: Callable[[Sequence[Any]], Expr]  # whether the query of a place sees its key
+    score: Callable[[Expr, Sequence[Any], Expr], Expr]  # of a dot product, of its place, and of whether it is seen
+    heads: tuple[int, ...]  # 1 for those that `sees` does not depend on
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,8 +110,8 @@ def attention_of(
     from one key to the next. `sinks` has for each head a score without a value. It only takes its share of the weights.
     Weights are dropped with the probability `dropout_p`; a number of int32, the `seed`, says which.
 
-    If `is_listed`, two kernels list the tiles of keys of which a `mask` of bools leaves something. Only these are
-    visited, and the mask is read only for those that it cuts.
+    If `is_listed`, two kernels list the tiles of keys of which a `mask` of bools, or that of `written`, leaves
+    something. Only these are visited, and the mask is computed only for those that it cuts.
 
     If `with_logarithms`, there is a second result, of float32: for each query the logarithm, by 2, of its sum of
     exponentials. Of a query that sees no key, that is minus infinity. Results then go from registers to memory.
@@ -136,9 +136,15 @@ def attention_of(
     window = partial(in_window, before=before, behind=behind)
     listed = None
     if is_listed:
-        if mask is None or mask.dtype != "bool" or parts is not None or pages is not None or lengths is not None:
+        own_mask = None if written is None else written.mask
+        is_read = own_mask is not None or (mask is not None and mask.dtype == "bool")
+        if not is_read or parts is not None or pages is not None or lengths is not None:
             raise ValueError("expected a mask of bools, and no parts, pages or lengths, to list the tiles of keys")
-        listed = KeyTiles.of_mask(mask, len(heads), queries, keys, tile, partial(window, offset=offset))
+        if own_mask is not None:
+            sees_key = own_mask.sees
+            listed = KeyTiles.of(own_mask.heads, queries, keys, tile, lambda head, i, j: sees_key((*head, i, j)))
+        elif mask is not None:
+            listed = KeyTiles.of_mask(mask, len(heads), queries, keys, tile, partial(window, offset=offset))
 
     def filled(x: Tensor, extents: tuple[int, int], name: str) -> Tensor:
         """The tensor in whole tiles, with zeros where it has no element."""
@@ -191,6 +197,9 @@ def attention_of(
                 own = of_place(
                     mask, *head, *(min(place, most - 1) if most < all_ else place for place, most, all_ in ends)
                 )
+            masked = None if listed is None or written is None else written.mask
+            if masked is not None:
+                own = masked.sees((*outer, i, key_))
             sides = (before, behind)
             if listed is not None and own is not None:
                 # What is counted as whole no other condition cuts.
@@ -200,10 +209,15 @@ def attention_of(
             if lengths is not None:
                 end = lengths(head[0])
                 first = end + (offset - queries)
-            value = written.score(raw(*at), at) if written is not None else score(
-                raw(*at), query_, key_, mask=own, scale=scale, before=sides[0], behind=sides[1], offset=first,
-                softcap=softcap, slope=None if slopes is None else slopes(head[-1]), in_registers=True, unit=unit,
-            )  # fmt: skip
+            if masked is not None and own is not None:
+                value = masked.score(raw(*at), (*outer, i, key_), own)
+            elif written is not None:
+                value = written.score(raw(*at), at)
+            else:
+                value = score(
+                    raw(*at), query_, key_, mask=own, scale=scale, before=sides[0], behind=sides[1], offset=first,
+                    softcap=softcap, slope=None if slopes is None else slopes(head[-1]), in_registers=True, unit=unit,
+                )  # fmt: skip
             if listed is not None:
                 return select(listed.is_visited(outer, i, j), value, const(float("-inf"), "float32"))
             return select(key_ < end, value, const(float("-inf"), "float32")) if has_end else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..errors import TilewrightTypeError as TypeError
-from .expr import Call, Cast, Expr, Read, Select
+from .expr import Call, Cast, Const, Expr, Read, Select
 
 __all__ = ["rebuild", "rewrite"]
 
@@ -44,10 +44,21 @@ def rebuild(
     return done[id(expr)]
 
 
+def _as_data(expr: Expr) -> Expr:
+    if isinstance(expr, Const):
+        return Const(expr.value, expr.element_type, expr.source)
+    return expr.astype(expr.dtype) if expr.is_index else expr
+
+
 def _rebuilt(expr: Expr, operands: tuple[Expr, ...]) -> Expr:
     """The expression over other operands."""
     if all(one is other for one, other in zip(operands, expr.operands())):
         return expr
+    # Index arithmetic becomes arithmetic of data where a part of it does.
+    if isinstance(expr, (Call, Select)) and any(
+        old.is_index and not new.is_index for old, new in zip(expr.operands(), operands, strict=True)
+    ):
+        operands = tuple(map(_as_data, operands))
     if isinstance(expr, Call):
         is_index = expr.is_index and all(one.is_index for one in operands)
         return Call(expr.op, operands, expr.element_type, expr.source, is_index)
