@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,8 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from ctrl_c import seconds_after_ctrl_c
 from tilewright import te
-
-
-@pytest.fixture(autouse=True)
-def ctrl_c() -> Iterator[None]:
-    """Ctrl-C as it is in a program of one's own: a process that runs tests for another one ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def long_program(kind: str, n: int = 1 << 20) -> tuple[Any, list[Any]]:
@@ -50,24 +42,6 @@ def long_program(kind: str, n: int = 1 << 20) -> tuple[Any, list[Any]]:
     return s, [A, B]
 
 
-def interrupted_after(call: Any, after: float = 0.3) -> float:
-    """The seconds between Ctrl-C and the end of a call."""
-    sent = []
-
-    def send() -> None:
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(after, send)
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            call()
-        return time.perf_counter() - sent[0]
-    finally:
-        timer.cancel()
-
-
 @pytest.mark.parametrize("checks", [True, False])
 @pytest.mark.parametrize("kind", ["blocks", "thread", "barriers"])
 def test_an_interrupt_ends_a_call(kind: str, checks: bool) -> None:
@@ -76,7 +50,7 @@ def test_an_interrupt_ends_a_call(kind: str, checks: bool) -> None:
     a = np.ones(args[0].shape, np.float32)
     b = np.zeros(tuple(map(int, args[1].shape)), np.float32)
     # On a machine that is free it takes a fiftieth of a second.
-    assert min(interrupted_after(lambda: function(a, b)) for _ in range(2)) < 0.1
+    assert min(seconds_after_ctrl_c(lambda: function(a, b)) for _ in range(2)) < 0.1
     small = tw.build(*_small(), "sim")
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     small(x, y)
@@ -84,9 +58,9 @@ def test_an_interrupt_ends_a_call(kind: str, checks: bool) -> None:
 
 
 FIRST = """
-import os, signal, threading, time
 import numpy as np
 import tilewright as tw
+from ctrl_c import seconds_after_ctrl_c
 from tilewright import te
 
 n = 1 << 14
@@ -98,16 +72,8 @@ s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
 s[B].bind(outer, te.thread_axis("blockIdx.y"))
 s[B].bind(inner, te.thread_axis("threadIdx.x"))
 function = tw.build(s, [A, B], "sim")
-sent = []
-def send():
-    sent.append(time.perf_counter())
-    os.kill(os.getpid(), signal.SIGINT)
 a, b = np.ones(n, np.float32), np.zeros((n, n), np.float32)
-threading.Timer(0.5, send).start()
-try:
-    function(a, b)
-except KeyboardInterrupt:
-    print(time.perf_counter() - sent[0])
+print(seconds_after_ctrl_c(lambda: function(a, b), 0.5))
 """
 
 
@@ -115,7 +81,10 @@ def test_the_first_interrupt_of_a_process_is_as_fast() -> None:
     """An error needs no stack of C functions: for the first one a process would read all debug information."""
 
     def seconds() -> float:
-        done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, timeout=120)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST], env=environment, capture_output=True, text=True, timeout=120
+        )
         assert done.returncode == 0, done.stderr
         return float(done.stdout)
 
@@ -145,16 +114,21 @@ def test_a_handler_of_ones_own_decides() -> None:
         if len(seen) == 2:
             raise Stop("enough")
 
+    def send() -> None:
+        time.sleep(0.1)
+        for count in (1, 2):  # the second once the first was seen: two at a time are one
+            os.kill(os.getpid(), signal.SIGUSR1)
+            while len(seen) < count:
+                time.sleep(0.01)
+
     before = signal.signal(signal.SIGUSR1, handler)
-    timers = [threading.Timer(after, os.kill, (os.getpid(), signal.SIGUSR1)) for after in (0.1, 0.2)]
+    sender = threading.Thread(target=send)
     try:
-        for timer in timers:
-            timer.start()
         with pytest.raises(Stop, match="^enough$"):
+            sender.start()
             function(a, b)
     finally:
-        for timer in timers:
-            timer.join()
+        sender.join()
         signal.signal(signal.SIGUSR1, before)
     assert seen == [signal.SIGUSR1] * 2
 
