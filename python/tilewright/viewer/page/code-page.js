@@ -1,6 +1,6 @@
 // The page of programs: the panes, the launches, what they take, and how several differ.
-const CODE_KEYS = [["click, ↑ ↓ j k", "pick a line"], ["← →", "the pane before, the pane behind"], ["1 … 9", "show or hide a pane"], ["/", "search"],
-  ["[ ]", "the section before, the section behind"], ["p", "the next program"], ["t", "light or dark"], ["Esc", "pick nothing"], ["?", "these keys"]];
+const CODE_KEYS = [["click, ↑ ↓ j k", "pick a line"], ["← →", "previous pane, next pane"], ["1 … 9", "show or hide a pane"], ["/", "search"],
+  ["[ ]", "previous section, next section"], ["p", "next program"], ["t", "light or dark"], ["Esc", "clear the selection"], ["?", "these keys"]];
 
 class CodePage extends Frame {
   constructor(data) {

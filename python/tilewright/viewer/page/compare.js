@@ -46,7 +46,7 @@ class CompareView {
     for (const [text, take] of rows) {
       const [before, after] = [take(left), take(right)];
       const box = make(cards, "div", "card");
-      make(box, "b", "", before === after ? String(before) : `${before} → ${after}`);
+      make(box, "b", "", [...new Set([before, after])].map((each) => each.toLocaleString("en")).join(" → "));
       make(box, "span", "", text);
     }
   }

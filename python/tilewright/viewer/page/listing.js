@@ -77,14 +77,14 @@ class Listing {
     const context = this.map.getContext("2d");
     context.scale(scale, scale);
     const style = getComputedStyle(document.documentElement);
-    const colours = { picked: "--accent", from: "--number", into: "--good", weak: "--faint", found: "--bad", gone: "--bad", new: "--good" };
+    const colours = { picked: "--accent", from: "--number", into: "--good", weak: "--rule", found: "--bad", gone: "--bad", new: "--good" };
     for (const name of Object.keys(colours)) colours[name] = style.getPropertyValue(colours[name]);
-    const thick = Math.max(2, height / this.lines.length);
+    const step = Math.min(LINE, height / this.lines.length);  // those of a short text are beside their lines
     for (let line = 1; line <= this.lines.length; ++line) {
       const colour = colours[this.marks(line)];
       if (!colour) continue;
       context.fillStyle = colour;
-      context.fillRect(3, ((line - 1) / this.lines.length) * height, 7, thick);
+      context.fillRect(3, (line - 1) * step, 7, Math.max(2, step));
     }
   }
 }

@@ -1,6 +1,6 @@
 // The page of a model: its groups, the arena, the profile of a call, and its IR.
 const MODEL_KEYS = [["click, ↑ ↓ j k", "pick a group, a result in the arena"], ["Home End", "the first group, the last"], ["Enter", "open the group of what is picked"],
-  ["s", "in the profile: slowest first, or as they run"], ["/", "search groups, nodes and operators"], ["[ ]", "the section before, the section behind"],
+  ["s", "in the profile: slowest first, or as they run"], ["/", "search groups, nodes and operators"], ["[ ]", "previous section, next section"],
   ["t", "light or dark"], ["?", "these keys"]];
 
 // The IR of the model before and after fusion, side by side.

@@ -24,18 +24,27 @@ class ProfileView {
     sort.addEventListener("click", () => this.sort());
     const most = Math.max(...profile.groups.map((time) => time.seconds));
     this.shown = this.order();
+    const rates = (amount) => this.decimals((time) => (time.seconds ? amount(time) / time.seconds / 1e9 : NaN));
+    const micro = this.decimals((time) => 1e6 * time.seconds);
+    const [bytes, operations] = [rates((time) => time.bytes), rates((time) => time.operations)];
     const made = table(sheet, ["group", "µs", "", "bytes", "GB/s", "operations", "Gop/s", "of the memory's roof"], this.shown.map((index) => {
       const time = profile.groups[index];
       const link = make(null, "button", "link", `${index} ${groups[index].name}`);
       link.addEventListener("click", () => this.app.goTo(index));
       const share = make(null, "i", "share");
       share.style.width = `${(120 * time.seconds) / most}px`;
-      const rate = (amount) => (time.seconds ? Number((amount / time.seconds / 1e9).toPrecision(3)) : "");
-      return [link, Number((1e6 * time.seconds).toPrecision(4)), share, time.bytes, rate(time.bytes), time.operations, rate(time.operations),
+      return [link, micro.get(index), share, time.bytes, bytes.get(index), time.operations, operations.get(index),
         time.least_seconds && time.seconds ? `${Math.round((100 * time.least_seconds) / time.seconds)} %` : ""];
     }));
     this.rows = [...made.querySelectorAll("tbody tr")];
     this.pick(Math.min(this.picked, this.rows.length - 1));
+  }
+
+  // A column of numbers: all have as many decimals as the largest needs.
+  decimals(take) {
+    const values = this.data.profile.groups.map(take), most = Math.max(...values.filter(Number.isFinite));
+    const digits = most >= 1000 ? 0 : most >= 100 ? 1 : 2, options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return new Map(values.map((value, index) => [index, Number.isFinite(value) ? value.toLocaleString("en", options) : ""]));
   }
 
   // Operations a second over operations a byte, a point for each group; the roofs where the machine's are known.

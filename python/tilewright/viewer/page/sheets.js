@@ -1,13 +1,17 @@
 // The launches with the formula of each number, and what the kernels take.
+// A column in which no row has anything is left out. Numbers, and what is over them, stand at the right.
 function table(parent, heads, rows) {
+  const isEmpty = (cell) => cell === "" || cell === null || cell === undefined;
+  const isNumber = (cell) => typeof cell === "number" || /^[\d.,]+( %)?$/.test(cell);
+  const kept = heads.map((_, at) => at).filter((at) => !rows.length || rows.some((cells) => !isEmpty(cells[at])));
   const made = make(parent, "table");
   const head = make(make(made, "thead"), "tr");
-  for (const text of heads) make(head, "th", "", text);
+  for (const at of kept) make(head, "th", rows.length && rows.every((cells) => isEmpty(cells[at]) || isNumber(cells[at])) ? "num" : "", heads[at]);
   const body = make(made, "tbody");
   for (const cells of rows) {
     const row = make(body, "tr");
-    for (const cell of cells) {
-      const td = make(row, "td", typeof cell === "number" ? "num" : "");
+    for (const cell of kept.map((at) => cells[at])) {
+      const td = make(row, "td", isNumber(cell) ? "num" : "");
       if (cell instanceof Node) td.append(cell);
       else td.textContent = cell === null || cell === undefined ? "" : typeof cell === "number" ? cell.toLocaleString("en") : cell;
     }
