@@ -19,7 +19,7 @@ from .te.tensor import ComputeOp
 
 __all__ = ["MMA_SYNC", "WGMMA", "mma_sync", "wgmma"]
 
-# The types of the factors and of the sums, and how far along k a product goes; each has 16 rows and 8 columns.
+# The types of the operands and of the accumulator, and the instruction's k; each has 16 rows and 8 columns.
 MMA_SYNC = {
     ("float16", "float32"): 16,
     ("float16", "float16"): 16,
@@ -49,7 +49,7 @@ def mma_sync(
 ) -> TensorIntrin:
     """A warp multiplies tiles by its tensor cores: ``mma.sync`` of sm_80 and up, of 8-bit floats of sm_89 and up.
 
-    What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 16 rows and 8 columns, both factors cast to `out_dtype`
+    What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 16 rows and 8 columns, both operands cast to `out_dtype`
     first where that is another. `MMA_SYNC` has the types and the extents of k. ``"tf32"`` stands for float32 of
     which the 13 last bits do not count.
 

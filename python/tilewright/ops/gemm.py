@@ -131,13 +131,13 @@ def matmul(
     """
     if precision not in (None, "tf32") or (precision and a.dtype != "float32"):
         raise ValueError(
-            f"matmul: expected a precision of 'tf32', for factors of float32, or none, got {precision!r} for {a.dtype}"
+            f"matmul: expected a precision of 'tf32', for operands of float32, or none, got {precision!r} for {a.dtype}"
         )
     expect_activation("matmul", activation)
     acc_dtype = acc_dtype or _acc_of(a.dtype)
     out_dtype = out_dtype or (a.dtype if a.dtype in ("float16", "bfloat16") else _acc_of(a.dtype))
     if a.dtype != b.dtype:
-        raise TypeError(f"matmul: expected factors of one type, got {a.dtype} and {b.dtype}")
+        raise TypeError(f"matmul: expected operands of one type, got {a.dtype} and {b.dtype}")
     if len(a.shape) not in (2, 3) or len(a.shape) != len(b.shape) or a.shape[:-2] != b.shape[:-2]:
         sums = define_any(a, b, transpose_a, transpose_b, acc_dtype)
         return by_rules(*_with_epilogue(sums, bias, residual, activation, scale, out_dtype), target)

@@ -18,7 +18,7 @@ __all__ = ["Window", "Windows", "is_staged", "window_of"]
 
 # The results that a thread has at most.
 _LONGEST = 16
-# Blocks a multiprocessor, below which threads have fewer results.
+# Blocks an SM, below which threads have fewer results.
 _BLOCKS = 4
 _THREADS = 128
 # What is read by windows may cost so many additions an element: each is computed by several threads.
@@ -86,7 +86,7 @@ class Windows:
     name = "windows"
 
     def __init__(self, results: int = 0) -> None:
-        """0 is for as many results a thread as read least, where all multiprocessors have work."""
+        """0 is for as many results a thread as read least, where all SMs have work."""
         self._results = results
 
     def decide(self, context: Context, group: Group) -> Decision | None:

@@ -64,7 +64,7 @@ def attention_wgmma(
     True
     """
     if dtype not in ("float16", "bfloat16"):
-        raise ValueError(f"expected float16 or bfloat16, whose products a second one takes from registers, got {dtype}")
+        raise ValueError(f"expected float16 or bfloat16, which wgmma takes as operand A from registers, got {dtype}")
     rows, columns = tile
     if rows % _ROWS or columns % _STEP or rows < _ROWS or not _ROWS <= columns <= _MAX_COLUMNS:
         raise ValueError(f"expected a tile of a multiple of 64 rows and of 16 columns, from 64 to 256, got {tile}")

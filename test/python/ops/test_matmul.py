@@ -256,7 +256,7 @@ def test_refusals() -> None:
     )
     assert (
         message(TypeError, a, ops.Operand((8, 6), "int8"))
-        == "matmul: expected factors of one type, got float16 and int8"
+        == "matmul: expected operands of one type, got float16 and int8"
     )
     assert (
         message(ValueError, a, ops.Operand((8,), "float16"), transpose_b=True)
@@ -267,7 +267,7 @@ def test_refusals() -> None:
         == "matmul: expected an activation of relu, gelu, gelu_tanh, silu, got 'tanh'"
     )
     assert message(ValueError, a, b, precision="tf32") == (
-        "matmul: expected a precision of 'tf32', for factors of float32, or none, got 'tf32' for float16"
+        "matmul: expected a precision of 'tf32', for operands of float32, or none, got 'tf32' for float16"
     )
     assert message(ValueError, a, b, bias=ops.Operand((4,), "float16")) == (
         "matmul: bias: expected shape (6,), got (4,)"

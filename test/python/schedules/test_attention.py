@@ -384,7 +384,7 @@ def test_each_barrier_but_releases_of_a_ragged_kernel_is_needed():
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ((1, 128, 128, 64, "float32"), {}, "expected float16 or bfloat16, whose products a second one takes from registers, got float32"),
+        ((1, 128, 128, 64, "float32"), {}, "expected float16 or bfloat16, which wgmma takes as operand A from registers, got float32"),
         ((1, 128, 128, 64), {"tile": (96, 64)}, r"expected a tile of a multiple of 64 rows and of 16 columns, from 64 to 256, got \(96, 64\)"),
         ((1, 128, 128, 84), {}, "expected a width of a multiple of 8, whose rows TMA copies, up to 256, got 84"),
         ((1, 256, 128, 64), {"causal": True}, "expected at least as many keys as queries of a causal attention, got 128 and 256"),

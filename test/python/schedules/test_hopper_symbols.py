@@ -269,9 +269,7 @@ def test_a_schedule_is_chosen_for_the_greatest_extents() -> None:
     text = "expected a greatest value of M to choose a schedule for, as te.var(..., max=4096) has, got M"
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         schedules.matmul(M, 64, 64)
-    with pytest.raises(
-        ValueError, match=r"^expected numbers for the extents of a product of float32, which is by sgemm$"
-    ):
+    with pytest.raises(ValueError, match=r"^expected numbers for the extents of a float32 matmul, which is by sgemm$"):
         schedules.matmul(tokens, 64, 64, "float32")
 
 

@@ -63,16 +63,16 @@ def matmul(
     """
     if in_dtype == "float32":
         if not isinstance(M, int) or not isinstance(N, int) or not isinstance(K, int):
-            raise ValueError("expected numbers for the extents of a product of float32, which is by sgemm")
+            raise ValueError("expected numbers for the extents of a float32 matmul, which is by sgemm")
         if batch is not None or transpose_a or transpose_b or epilogue or out_dtype not in (None, "float32"):
             raise ValueError(
-                "expected two matrices as they are for a product of float32, which is by sgemm; 'tf32' is by "
+                "expected two matrices as they are for a float32 matmul, which is by sgemm; 'tf32' is by "
                 "tensor cores and takes the rest"
             )
         return sgemm(M, N, K)
     known = sorted({one for one, _ in (*MMA_SYNC, *WGMMA)})
     if in_dtype not in known:
-        raise ValueError(f"expected factors of {', '.join(known)} or float32, got {in_dtype}")
+        raise ValueError(f"expected operands of {', '.join(known)} or float32, got {in_dtype}")
     layout = "NT"[transpose_a] + "NT"[transpose_b]
     extents = {"M": M, "N": N, "K": K, "batch": 1 if batch is None else batch}
     choice = choose_for_any(extents, in_dtype, layout, Target("cuda", arch=arch).device if arch else None)
