@@ -112,6 +112,7 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   kernels.addPass(createCheckKernelOps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createCheckTileKernels());
   kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileMaps());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createShareConversions());
   kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileRoles());
   kernels.addNestedPass<gpu::GPUFuncOp>(createAnnotateUnrolledLoops());
   kernels.addNestedPass<gpu::GPUFuncOp>(createSplitSharedAddresses());

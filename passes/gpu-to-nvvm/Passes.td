@@ -41,6 +41,29 @@ def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncO
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
+def ShareConversions : Pass<"share-conversions", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Integers that differ by constants are converted to f32 once";
+  let description = [{
+    A thread converts the distances of its elements from a query, as of a bias that grows with them. They differ by
+    constants. One of them is converted, and the others are sums of floats. That is exact up to 2^24, which the ranges
+    of indices have to prove. Three conversions and more are worth it.
+
+    ```mlir
+    %0 = affine.apply affine_map<(d0) -> (d0 * 128 + 9)>(%i)
+    %1 = arith.index_cast %0 : index to i32
+    %2 = arith.sitofp %1 : i32 to f32
+    ```
+    becomes
+    ```mlir
+    %0 = affine.apply affine_map<(d0) -> (d0 * 128)>(%i)
+    %1 = arith.index_cast %0 : index to i32
+    %2 = arith.sitofp %1 : i32 to f32
+    %3 = arith.addf %2, %c9 : f32
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect"];
+}
+
 def SplitSharedAddresses : Pass<"split-shared-addresses", "mlir::gpu::GPUFuncOp"> {
   let summary = "Addresses in shared memory become a base, and what is constant once loops are unrolled";
   let description = [{

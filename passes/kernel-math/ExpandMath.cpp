@@ -122,6 +122,20 @@ struct ExpandErfOfTerm : OpRewritePattern<math::ErfOp> {
   }
 };
 
+/// Beside 1, a power of 2 that is subnormal is 0 once it is rounded.
+struct ApproximateTerm : OpRewritePattern<math::Exp2Op> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::Exp2Op op, PatternRewriter &rewriter) const override {
+    if (arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return rewriter.notifyMatchFailure(op, "approximate already");
+    if (!getElementTypeOrSelf(op.getType()).isF32() || !isTermBesideOne(op))
+      return rewriter.notifyMatchFailure(op, "not on f32, or for more than a sum with 1");
+    rewriter.modifyOpInPlace(op, [&] { op.setFastmath(op.getFastmath() | arith::FastMathFlags::afn); });
+    return success();
+  }
+};
+
 /// Powers with an exponent that is known and small are products.
 struct ExpandKnownPower : OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -249,7 +263,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                    Expand<math::AcosOp, f::acos>, Expand<math::AtanOp, f::atan>, Expand<math::Atan2Op, f::atan2>>(
           context);
       patterns.add<Expand<math::PowFOp, f::pow>>(context, /*benefit=*/1);
-      patterns.add<ExpandKnownPower>(context, /*benefit=*/2);
+      patterns.add<ExpandKnownPower, ApproximateTerm>(context, /*benefit=*/2);
     }
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false);

@@ -141,6 +141,26 @@ gpu.module @functions {
     gpu.return
   }
 
+  // Beside 1, what is subnormal is 0 once it is rounded.
+  // CHECK-LABEL: gpu.func @power_beside_one
+  // CHECK: math.exp2 %{{.*}} fastmath<afn> : f32
+  // CHECK: math.exp2 %{{.*}} : f32
+  gpu.func @power_beside_one(%a: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %one = arith.constant 1.0 : f32
+    %half = arith.constant 0.5 : f32
+    %x = memref.load %a[%c0] : memref<4xf32>
+    %y = math.exp2 %x : f32
+    %z = arith.addf %y, %one : f32
+    memref.store %z, %a[%c0] : memref<4xf32>
+    %u = memref.load %a[%c1] : memref<4xf32>
+    %v = math.exp2 %u : f32
+    %w = arith.addf %v, %half : f32
+    memref.store %w, %a[%c1] : memref<4xf32>
+    gpu.return
+  }
+
   // Where only sums with 1 are taken, what is lost of small numbers does not count: there is one formula for all.
   // CHECK-LABEL: gpu.func @erf_beside_one
   // CHECK-NOT: arith.cmpf
