@@ -1,8 +1,10 @@
 """The site: `python tools/build-site.py` builds it with Sphinx."""
 
+import inspect
 from importlib.util import find_spec
 
 import tilewright
+from tilewright import ops
 
 project = "Tilewright"
 version = release = tilewright.__version__
@@ -49,5 +51,19 @@ def _prepare(app, what, name, obj, options, lines):
     lines[:] = text
 
 
+def _as_function(operator):
+    """An operation as Sphinx documents it: a function, whose arrays are of any library."""
+    function = operator.__wrapped__
+    signature = inspect.signature(function)
+    parameters = [
+        one.replace(annotation=str(one.annotation).replace("Operand", "Array")) for one in signature.parameters.values()
+    ]
+    function.__signature__ = signature.replace(parameters=parameters, return_annotation="Array")
+    return function
+
+
 def setup(app):
+    for name in ops.__all__:
+        if isinstance(operator := getattr(ops, name), ops.Operator):
+            setattr(ops, name, _as_function(operator))
     app.connect("autodoc-process-docstring", _prepare, priority=1)  # before napoleon

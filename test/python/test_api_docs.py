@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tilewright import te
+from tilewright import ops, te
+from tilewright.ops import Operator
 from tree import ROOT
 
 PAGES = re.findall(r"^   (tilewright[\w.]*)$", (ROOT / "docs" / "api" / "index.md").read_text(), re.MULTILINE)
@@ -30,6 +31,8 @@ def public(page: str) -> Iterator[tuple[str, Any]]:
         return
     for name in module.__all__:
         found = getattr(module, name)
+        if isinstance(found, Operator):  # whose function is documented
+            found = found.__wrapped__
         if (inspect.isclass(found) or inspect.isfunction(found)) and found.__module__.startswith("tilewright"):
             yield f"{page.removeprefix('tilewright.').replace('tilewright', 'tw')}.{name}", found
 
@@ -68,6 +71,10 @@ def test_what_it_has_is_described(name: str) -> None:
     assert [each for each in members if not inspect.getdoc(getattr(EVERY[name], each))] == []
 
 
+def is_operation(function: Any) -> bool:
+    return isinstance(getattr(ops, function.__name__, None), Operator) and function.__module__.startswith(ops.__name__)
+
+
 def undocumented(found: Any) -> dict[str, list[str]]:
     """The parameters of a function, or of a class's methods, that the docstring does not name."""
     called = {"": found} if inspect.isfunction(found) else {}
@@ -77,7 +84,8 @@ def undocumented(found: Any) -> dict[str, list[str]]:
     for name, function in called.items():
         if inspect.isfunction(function) or inspect.ismethod(function):
             text = inspect.getdoc(function) or ""
-            parameters = [each for each in inspect.signature(function).parameters if each != "self"]
+            skipped = {"self", "target"} if is_operation(function) else {"self"}  # `ops.Operator` tells of targets
+            parameters = [each for each in inspect.signature(function).parameters if each not in skipped]
             missing[name] = [each for each in parameters if not re.search(rf"(?<!\w){each}(?!\w)", text)]
     return {name: parameters for name, parameters in missing.items() if parameters}
 

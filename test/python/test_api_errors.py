@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from test_api_docs import EVERY
+from test_api_docs import EVERY, is_operation
 from tilewright import errors
 from tilewright.errors import TilewrightTypeError as TypeError
+from tilewright.ops import Operator
 from tilewright.tuning import JournalError
 
 PUBLIC = [found for found in EVERY.values() if inspect.isfunction(found)]
@@ -113,7 +114,7 @@ def missing(name: str, function: Any, owner: type | None = None) -> list[str]:
 
 def functions(name: str, found: Any) -> Iterator[tuple[str, Any, type | None]]:
     if inspect.isfunction(found):
-        yield name, found, None
+        yield name, found, Operator if is_operation(found) else None
         return
     for each in dir(found):
         member = inspect.getattr_static(found, each)

@@ -16,6 +16,7 @@ import mlir
 import pytest
 
 import tilewright as tw
+from test_api_docs import EVERY
 from tree import ROOT
 
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
@@ -133,3 +134,10 @@ def test_the_site_has_no_dead_link(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "site" / "index.html").exists()
     assert len(list((tmp_path / "site" / "notebooks").glob("*.ipynb"))) == len(PAGES)
+    pages = {page.stem: page.read_text() for page in (tmp_path / "site" / "api" / "generated").glob("*.html")}
+    assert [name for name in map(address_of, EVERY) if f'id="{name}"' not in pages[name.rpartition(".")[0]]] == []
+
+
+def address_of(name: str) -> str:
+    """Where the site has a name of Python: `tw.build` is that of the package itself."""
+    return f"tilewright.{name.removeprefix('tw.')}"

@@ -32,6 +32,21 @@ relu: Operator = _activation("relu", lambda x: te.max(x, te.const(0, x.dtype)), 
     >>> relu(np.array([-1, 2], "float16"))
     array([0., 2.], dtype=float16)
     """)  # fmt: skip
-sigmoid: Operator = _activation("sigmoid", te.sigmoid, "1 / (1 + exp(-x)), computed in float32 for 16 bits.")
-silu: Operator = _activation("silu", lambda x: x * te.sigmoid(x), "x / (1 + exp(-x)), computed in float32 for 16 bits.")
-tanh: Operator = _activation("tanh", te.tanh, "The hyperbolic tangent, computed in float32 for 16 bits.")
+sigmoid: Operator = _activation("sigmoid", te.sigmoid, """1 / (1 + exp(-x)), computed in float32 for 16 bits.
+
+    >>> import numpy as np
+    >>> sigmoid(np.array([0, 2], "float32")).round(4)
+    array([0.5   , 0.8808], dtype=float32)
+    """)  # fmt: skip
+silu: Operator = _activation("silu", lambda x: x * te.sigmoid(x), """x / (1 + exp(-x)), computed in float32 for 16 bits.
+
+    >>> import numpy as np
+    >>> silu(np.array([0, 2], "float32")).round(4)
+    array([0.    , 1.7616], dtype=float32)
+    """)  # fmt: skip
+tanh: Operator = _activation("tanh", te.tanh, """The hyperbolic tangent of `x`, computed in float32 for 16 bits.
+
+    >>> import numpy as np
+    >>> tanh(np.array([0, 1], "float32")).round(4)
+    array([0.    , 0.7616], dtype=float32)
+    """)  # fmt: skip

@@ -47,11 +47,12 @@ def attention_gradients(
 ) -> Scheduled:
     """The gradients of `attention` by q, k and v, in their shapes, and by a mask of floats where there is one.
 
-    `head` is the gradient by the result, of its shape and type. The other arguments are those of `attention`; arrays
-    are row-major. The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays
-    give the same gradients. On sm_90a, three kernels of tensor cores compute 16-bit types with heads of multiples of 32
-    up to 128, without a mask or a softcap. They store no scores, and need fewer products if the `result` of `attention`
-    is given. With both results of `attention_with_logarithms` there is one kernel less. Everything else is scheduled by
+    `head` is the gradient by the result, of its shape and type. The other arguments, `mask`, `seed`, `is_causal`,
+    `scale`, `enable_gqa`, `window`, `softcap`, `offset` and `dropout_p`, are those of `attention`; arrays are
+    row-major. The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
+    the same gradients. On sm_90a, three kernels of tensor cores compute 16-bit types with heads of multiples of 32 up
+    to 128, without a mask or a softcap. They store no scores, and need fewer matmuls if the `result` of `attention` is
+    given. With both results of `attention_with_logarithms` there is one kernel less. Everything else is scheduled by
     rules.
 
     Raises

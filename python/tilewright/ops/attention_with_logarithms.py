@@ -37,7 +37,8 @@ def attention_with_logarithms(
     """The result of `attention`, and for each query the logarithm, by 2, of its sum of exponentials.
 
     With both, `attention_gradients` computes each weight by one exponential. The logarithms are heads x queries, of
-    float32 for 16-bit types. That of a query that sees no key is minus infinity. Arguments and errors are those of
+    float32 for 16-bit types. That of a query that sees no key is minus infinity. The arguments `mask`, `seed`,
+    `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset` and `dropout_p`, and the errors, are those of
     `attention`; arrays are row-major.
 
     >>> import numpy as np

@@ -43,7 +43,12 @@ def add(x: Operand, y: Operand, *, target: Target | None = None) -> Scheduled:
 
 @operator
 def gelu(x: Operand, *, target: Target | None = None) -> Scheduled:
-    """x / 2 * (1 + erf(x / sqrt(2))), of floats; 16 bits are computed in float32."""
+    """x / 2 * (1 + erf(x / sqrt(2))), of floats; 16 bits are computed in float32.
+
+    >>> import numpy as np
+    >>> gelu(np.array([-1, 0, 1], "float32")).round(4)
+    array([-0.1587,  0.    ,  0.8413], dtype=float32)
+    """
     expect_floats("gelu", x=x)
     if _is_own(target, x):
         return schedules.gelu(*x.shape)

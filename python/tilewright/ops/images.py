@@ -35,7 +35,8 @@ def conv2d(
     For float32, `x` is batch x channels x size x size and `w` is filters x channels x kernel x kernel. Tensor cores are
     not used (`schedules.conv2d`). For float16 and bfloat16, channels are last. Then `x` is batch x size x size x
     channels, and `w` is filters x kernel x kernel x channels. The accumulator is float32 (`schedules.conv2d_mma`, on
-    sm_90a `schedules.conv2d_wgmma`). `bias` has one element for each filter.
+    sm_90a `schedules.conv2d_wgmma`). `bias` has one element for each filter. `stride` is the distance from one window
+    to the next, and `out_dtype` the type of the result. `activation` is as of `matmul`.
 
     >>> import numpy as np
     >>> x, w = np.ones((1, 4, 4, 8), "float16"), np.ones((2, 3, 3, 8), "float16")

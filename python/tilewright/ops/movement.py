@@ -18,7 +18,7 @@ __all__ = ["concatenate", "embedding", "gather", "pad", "permute"]
 
 @operator
 def permute(x: Operand, *, axes: Sequence[int] | None = None, target: Target | None = None) -> Scheduled:
-    """The axes in another order, by default the reverse.
+    """`x` with its axes in another order: `axes`, by default the reverse.
 
     >>> import numpy as np
     >>> permute(np.zeros((2, 3, 4), "int8"), axes=(1, 2, 0)).shape
@@ -36,7 +36,7 @@ def concatenate(
     a: Operand, b: Operand, c: Operand | None = None, d: Operand | None = None, *, axis: int = 0,
     target: Target | None = None,
 ) -> Scheduled:  # fmt: skip
-    """Two to four arrays, one behind the other along an axis.
+    """Two to four arrays of one type, `a`, `b`, `c` and `d`, one behind the other along `axis`.
 
     >>> import numpy as np
     >>> concatenate(np.zeros((2, 3)), np.ones((2, 1)), axis=1)
@@ -62,7 +62,7 @@ def concatenate(
 def pad(
     x: Operand, *, before: Sequence[int], after: Sequence[int], value: float = 0, target: Target | None = None
 ) -> Scheduled:
-    """The array with so many elements of `value` before and after it in each dimension.
+    """`x` with elements of `value` around it: as many as `before` and `after` say of each dimension.
 
     >>> import numpy as np
     >>> pad(np.ones(2, "float32"), before=[1], after=[2])
@@ -76,7 +76,8 @@ def pad(
 
 @operator
 def gather(x: Operand, indices: Operand, *, axis: int = 0, target: Target | None = None) -> Scheduled:
-    """The slices along an axis that integers name; an index may count from the end, one beyond is that of the end.
+    """The slices of `x` along `axis` that the integers `indices` name. An index may count from the end; one beyond is
+    that of the end.
 
     >>> import numpy as np
     >>> gather(np.array([5, 6, 7], "float32"), np.array([[2, 0]]))
@@ -93,7 +94,7 @@ def gather(x: Operand, indices: Operand, *, axis: int = 0, target: Target | None
 
 @operator
 def embedding(table: Operand, tokens: Operand, *, target: Target | None = None) -> Scheduled:
-    """The rows of a table that tokens name: `gather` along the first axis of a matrix.
+    """The rows of the matrix `table` that the integers `tokens` name: `gather` along the first axis.
 
     >>> import numpy as np
     >>> embedding(np.eye(3, dtype="float16"), np.array([2, 1]))

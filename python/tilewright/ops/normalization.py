@@ -40,7 +40,7 @@ def softmax_along(name: str, x: Operand, axis: int, target: Target | None) -> Sc
 
 @operator
 def log_softmax(x: Operand, *, axis: int = -1, target: Target | None = None) -> Scheduled:
-    """The logarithm of softmax along an axis, computed in float32.
+    """The logarithm of the softmax of `x` along `axis`, computed in float32 for 16 bits.
 
     >>> import numpy as np
     >>> log_softmax(np.zeros((1, 2), "float32"))
@@ -123,7 +123,8 @@ def group_norm(
     target: Target | None = None,
 ) -> Scheduled:
     """Each image of `x`, batch x channels x …, normalised in `groups` of its channels; then channel by channel times
-    `gamma` plus `beta`. Computed in float32 for 16 bits. With as many groups as channels it is the instance norm.
+    `gamma` plus `beta`. `epsilon` is added to the variances. Computed in float32 for 16 bits. With as many groups as
+    channels it is the instance norm.
 
     >>> import numpy as np
     >>> group_norm(np.array([[[1.0, 3.0], [2.0, 4.0]]], "float32"), groups=2).round(2)

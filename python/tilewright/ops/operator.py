@@ -130,7 +130,18 @@ class Operator:
 
     Options are keyword arguments; `target` is where to compute: by default the GPU for arrays in its memory, this
     machine's processor for others. With `out` the result is written there, else to a new array of the first one's
-    library. Arrays that are not row-major, as views are, are copied first.
+    library. Arrays that are not row-major, as views are, are copied first. `make` is the function that `ops.operator`
+    was given.
+
+    Raises TypeError for arrays of another type than the operation takes, ValueError for shapes or options that do not
+    fit: nothing is computed then.
+
+    >>> import numpy as np
+    >>> from tilewright import ops
+    >>> ops.add(np.ones(2, "float32"), np.ones(3, "float32"))
+    Traceback (most recent call last):
+        ...
+    tilewright.errors.TilewrightValueError: add: expected shapes that broadcast, got x (2,) and y (3,)
     """
 
     takes_symbols = False

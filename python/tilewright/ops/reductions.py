@@ -41,7 +41,8 @@ def _expect_elements(what: str, x: Operand, axes: Sequence[int]) -> None:
 
 sum: Operator = _reduction(
     "sum",
-    """The sum along some axes, all by default, in the type of `x`; of float16 and bfloat16 it is summed in float32.
+    """The sum along `axis`, one or several, all by default, in the type of `x`; float16 and bfloat16 are summed in
+    float32. With `keepdims`, the result has extents of 1 there.
 
     >>> import numpy as np
     >>> sum(np.ones((2, 3, 4), "float16"), axis=(0, 2))
@@ -49,15 +50,37 @@ sum: Operator = _reduction(
     """,
 )
 prod: Operator = _reduction(
-    "prod", """The product along some axes, all by default, in the type of `x`; in float32 of 16 bits."""
+    "prod",
+    """The product along `axis`, with `keepdims` as of `sum`, in the type of `x`; in float32 of 16 bits.
+
+    >>> import numpy as np
+    >>> prod(np.array([[1, 2], [3, 4]], "float32"), axis=1)
+    array([ 2., 12.], dtype=float32)
+    """,
 )
-max: Operator = _reduction("max", """The largest element along some axes, all by default, which have elements.""")
-min: Operator = _reduction("min", """The smallest element along some axes, all by default, which have elements.""")
+max: Operator = _reduction(
+    "max",
+    """The largest element of `x` along `axis`, with `keepdims` as of `sum`. There must be elements.
+
+    >>> import numpy as np
+    >>> max(np.array([[1, 4], [3, 2]], "float32"), axis=0)
+    array([3., 4.], dtype=float32)
+    """,
+)
+min: Operator = _reduction(
+    "min",
+    """The smallest element of `x` along `axis`, with `keepdims` as of `sum`. There must be elements.
+
+    >>> import numpy as np
+    >>> min(np.array([[1, 4], [3, 2]], "float32"), axis=0, keepdims=True)
+    array([[1., 2.]], dtype=float32)
+    """,
+)
 
 
 @operator
 def mean(x: Operand, *, axis: Axes = None, keepdims: bool = False, target: Target | None = None) -> Scheduled:
-    """The mean along some axes, all by default, of floats; of float16 and bfloat16 it is computed in float32.
+    """The mean of floats `x` along `axis`, with `keepdims` as of `sum`; of 16-bit types it is computed in float32.
 
     >>> import numpy as np
     >>> mean(np.arange(6, dtype="float32").reshape(2, 3), axis=1)
@@ -87,22 +110,32 @@ def _place(name: str, doc: str) -> Operator:
 
 argmax: Operator = _place(
     "argmax",
-    """The place of the largest element along an axis, int64: of equal ones the first, of NaN, where there is one, its.
+    """The place of the largest element of `x` along `axis`, int64: of equal ones the first, of NaN, where there is one,
+    its. With `keepdims`, the result has an extent of 1 there.
 
     >>> import numpy as np
     >>> argmax(np.array([[1, 5, 5], [7, 0, 1]], "float32"))
     array([1, 0])
     """,
 )
-argmin: Operator = _place("argmin", """The place of the smallest element along an axis, int64, as `argmax` has it.""")
+argmin: Operator = _place(
+    "argmin",
+    """The place of the smallest element of `x` along `axis`, int64, with `keepdims` as of `argmax`.
+
+    >>> import numpy as np
+    >>> argmin(np.array([[5, 1, 1], [7, 0, 1]], "float32"), keepdims=True)
+    array([[1],
+           [1]])
+    """,
+)
 
 
 @operator
 def cumsum(
     x: Operand, *, axis: int = -1, exclusive: bool = False, reverse: bool = False, target: Target | None = None
 ) -> Scheduled:
-    """The sums of the elements up to each along an axis; without the element itself if `exclusive`; from the end if
-    `reverse`.
+    """The sums of the elements of `x` up to each along `axis`; without the element itself if `exclusive`; from the end
+    if `reverse`.
 
     >>> import numpy as np
     >>> cumsum(np.array([1, 2, 3], "int32"))

@@ -39,7 +39,12 @@ def softmax(x: Operand, *, axis: int = -1, target: Target | None = None) -> Sche
 
 @operator
 def row_sum(x: Operand, *, target: Target | None = None) -> Scheduled:
-    """The sums of the rows of a float32 matrix (`schedules.row_sum`)."""
+    """The sums of the rows of a float32 matrix `x` (`schedules.row_sum`).
+
+    >>> import numpy as np
+    >>> row_sum(np.ones((2, 3), "float32"))
+    array([3., 3.], dtype=float32)
+    """
     expect_float32("row_sum", x=x)
     expect_dimensions("row_sum", 2, x=x)
     if _is_own(x, -1, target):
@@ -58,7 +63,7 @@ def layer_norm(
     epsilon: float = 1e-5,
     target: Target | None = None,
 ) -> Scheduled:
-    """(x - mean) / sqrt(variance + epsilon) * gamma + beta along the axes, of floats of any rank.
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta along `axis`, one or several, of floats of any rank.
 
     `gamma` and `beta`, both or neither needed, have the extents of these axes. 16 bits are computed in float32. Rows of
     a float32 matrix with both are by `schedules.layer_norm`.
@@ -82,7 +87,12 @@ def rms_norm(
     epsilon: float = 1e-5,
     target: Target | None = None,
 ) -> Scheduled:
-    """x / sqrt(mean of the squares + epsilon) * gamma along the axes, as `layer_norm` has it."""
+    """x / sqrt(mean of the squares + epsilon) * gamma along `axis`, as `layer_norm` has it.
+
+    >>> import numpy as np
+    >>> rms_norm(np.array([[3.0, 3.0]], "float32"), epsilon=0.0)
+    array([[1., 1.]], dtype=float32)
+    """
     axes, some = _scales("rms_norm", x, axis, gamma=gamma)
     if some and _is_own(x, axis, target) and some["gamma"].dtype == "float32":
         return schedules.rms_norm(*x.shape, epsilon=epsilon)

@@ -50,8 +50,9 @@ def rope(x: Operand, cos: Operand, sin: Operand, *, target: Target | None = None
 
 @operator
 def top_k(x: Operand, *, k: int, axis: int = -1, largest: bool = True, target: Target | None = None) -> Scheduled:
-    """The `k` largest elements along an axis, or the smallest, in order, and their places, int64. Of equal ones the
-    first comes first. Each element is compared with all of its row: good for rows of up to some thousands.
+    """The `k` elements of `x` along `axis` that are `largest`, or else smallest, in order, and their places, int64. Of
+    equal ones the first comes first. Each element is compared with all of its row: good for rows of up to some
+    thousands.
 
     >>> import numpy as np
     >>> values, places = top_k(np.array([[1, 7, 5, 7]], "float32"), k=3)
@@ -70,7 +71,7 @@ def top_k(x: Operand, *, k: int, axis: int = -1, largest: bool = True, target: T
 def scatter_add(
     x: Operand, index: Operand, updates: Operand, *, axis: int = 0, target: Target | None = None
 ) -> Scheduled:
-    """`x` plus each update at the place along an axis that `index` says: ``y[index[i, j], j] += updates[i, j]``.
+    """`x` plus each update at the place along `axis` that `index` says: ``y[index[i, j], j] += updates[i, j]``.
 
     `index` and `updates` have one shape, that of `x` but for the axis; indices may count from the end. The sums do not
     depend on an order of threads: each element adds up its own updates, in their order.

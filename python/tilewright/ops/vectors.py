@@ -20,7 +20,12 @@ _DTYPES = ("float32", "float16", "bfloat16")
 
 @operator
 def matvec(a: Operand, x: Operand, *, target: Target | None = None) -> Scheduled:
-    """a @ x, of float32, float16 or bfloat16; sums and result are float32 (`schedules.matvec`)."""
+    """a @ x, of float32, float16 or bfloat16; accumulator and result are float32 (`schedules.matvec`).
+
+    >>> import numpy as np
+    >>> matvec(np.ones((2, 4), "float16"), np.arange(4, dtype="float16"))
+    array([6., 6.], dtype=float32)
+    """
     _expect("matvec", a, x, 1)
     if not _is_own(a, target):
         return _by_rules("a", a, "x", x, 1, target)
@@ -29,7 +34,12 @@ def matvec(a: Operand, x: Operand, *, target: Target | None = None) -> Scheduled
 
 @operator
 def vecmat(x: Operand, b: Operand, *, target: Target | None = None) -> Scheduled:
-    """x @ b, of float32, float16 or bfloat16; sums and result are float32 (`schedules.vecmat`)."""
+    """x @ b, of float32, float16 or bfloat16; accumulator and result are float32 (`schedules.vecmat`).
+
+    >>> import numpy as np
+    >>> vecmat(np.arange(4, dtype="float16"), np.ones((4, 2), "float16"))
+    array([6., 6.], dtype=float32)
+    """
     _expect("vecmat", b, x, 0)
     if not _is_own(b, target):
         return _by_rules("b", b, "x", x, 0, target)
@@ -38,7 +48,12 @@ def vecmat(x: Operand, b: Operand, *, target: Target | None = None) -> Scheduled
 
 @operator
 def column_sum(x: Operand, *, target: Target | None = None) -> Scheduled:
-    """The sums of the columns of a float32 matrix (`schedules.column_sum`)."""
+    """The sums of the columns of a float32 matrix `x` (`schedules.column_sum`).
+
+    >>> import numpy as np
+    >>> column_sum(np.ones((2, 3), "float32"))
+    array([2., 2., 2.], dtype=float32)
+    """
     expect_float32("column_sum", x=x)
     expect_dimensions("column_sum", 2, x=x)
     if not _is_own(x, target):

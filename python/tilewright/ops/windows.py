@@ -129,10 +129,11 @@ def conv(
     """Images convolved with filters, in one to three dimensions, plus a bias for each filter.
 
     `x` is batch x channels x …, or batch x … x channels with ``layout="last"``. `w` is filters x channels of a group x
-    …. `padding` is how many zeros surround the images: a number, or for each dimension a number or a pair. 16-bit types
-    have a float32 accumulator. For int8 the result is int32. On a GPU, `schedules.conv2d` computes square float32
-    images with channels first, a square kernel of odd size, and a padding of half the kernel. Everything else is
-    scheduled by rules.
+    …. `padding` is how many zeros surround the images: a number, or for each dimension a number or a pair. `stride` is
+    the distance from one window to the next, and `dilation` that between the elements of a filter. Both are a number,
+    or one for each dimension. The channels are in `groups`, each with filters of its own. 16-bit types have a float32
+    accumulator. For int8 the result is int32. On a GPU, `schedules.conv2d` computes square float32 images with channels
+    first, a square kernel of odd size, and a padding of half the kernel. Everything else is scheduled by rules.
 
     >>> import numpy as np
     >>> conv(np.ones((1, 1, 5), "float32"), np.ones((1, 1, 3), "float32"), padding=1)
@@ -168,6 +169,7 @@ def conv_transpose(
 ) -> Scheduled:
     """The transpose of `conv`: each element of `x` adds its multiple of a filter. `w` is channels x filters of a group
     x …; the result has (extent - 1) * stride + (size - 1) * dilation + 1 elements a dimension, less the padding.
+    `bias`, `groups` and `layout` are those of `conv`.
 
     >>> import numpy as np
     >>> conv_transpose(np.ones((1, 1, 2), "float32"), np.ones((1, 1, 2), "float32"), stride=2)
@@ -198,7 +200,10 @@ def max_pool(
     layout: str = "first",
     target: Target | None = None,
 ) -> Scheduled:
-    """The largest element of each window of images of one to three dimensions; windows lie side by side by default.
+    """The largest element of each window of the images `x`, of one to three dimensions.
+
+    `kernel` is the size of a window, and `stride` the distance to the next one: a number, or one for each dimension. By
+    default, windows lie side by side. `padding` and `layout` are those of `conv`; what is outside does not count.
 
     >>> import numpy as np
     >>> max_pool(np.array([[[1, 4, 2, 3]]], "float32"), kernel=2)
@@ -217,7 +222,8 @@ def avg_pool(
     layout: str = "first",
     target: Target | None = None,
 ) -> Scheduled:
-    """The mean of each window; what is outside counts as zeros.
+    """The mean of each window of the images `x`, of floats; what is outside counts as zeros. `kernel`, `stride`,
+    `padding` and `layout` are those of `max_pool`.
 
     >>> import numpy as np
     >>> avg_pool(np.array([[[1, 3, 2, 4]]], "float32"), kernel=2)

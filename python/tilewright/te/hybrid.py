@@ -38,7 +38,7 @@ class HybridOp(ExternOp):
 
 
 def script(pyfunc: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes a function that computes tensors by loops: a decorator.
+    """Makes a function that computes tensors by the loops of `pyfunc`: a decorator.
 
     Called with tensors, `te.var`s and numbers, it gives the tensors that the function returns. Called with NumPy
     arrays, it runs as Python.

@@ -42,6 +42,7 @@ class BufferAccess:
 
     @property
     def dtype(self) -> str:
+        """The type of the elements."""
         return self.buffer.dtype
 
     def __getitem__(self, indices: object) -> Expr:
@@ -67,6 +68,9 @@ class BufferAccess:
 
 class IRBuilder:
     """Collects statements: ``tir.ir_builder.create()``.
+
+    A method raises TypeError for an argument of another type, and ValueError for a number or word that it does not
+    take. A call in the wrong place is a ValueError, too. Errors name the line of the call.
 
     >>> ib = create()
     >>> c = ib.buffer_ptr(decl_buffer((4,), "float32", name="c"))
@@ -94,7 +98,10 @@ class IRBuilder:
     def for_range(
         self, begin: object, end: object, name: str = "i", dtype: object = "int32", kind: str = "serial"
     ) -> Iterator[IterVar]:
-        """A loop from `begin` to `end`, which is not included, over what stands in the `with` block."""
+        """A loop from `begin` to `end`, which is not included, over what stands in the `with` block.
+
+        Gives its variable, called `name`. `kind` is one of `LOOP_KINDS`. `dtype` is for TVM: indices have one type.
+        """
         source = user_source()
         first, last = (_bound(bound, what, source) for what, bound in (("begin", begin), ("end", end)))
         if kind not in LOOP_KINDS:
@@ -159,7 +166,7 @@ class IRBuilder:
         del self._around[depth:]
 
     def let(self, var_name: str, value: ExprLike) -> Var:
-        """What `value` is here, by a name."""
+        """What `value` is here, by the name `var_name`."""
         source = user_source()
         expr = literal(value, None, source)
         if expr.is_index:
@@ -192,8 +199,9 @@ class IRBuilder:
     def allocate(
         self, dtype: object, shape: object, name: str = "buf", scope: str = "", axis_separators: object = None
     ) -> BufferAccess:
-        """A buffer that lives as long as the block that it is allocated in, with undefined elements at first.
+        """A buffer of `shape` and `dtype`, called `name`, that lives as long as the block that it is allocated in.
 
+        Its elements are undefined at first. `axis_separators` is for TVM, and changes nothing.
         In scope ``"local"`` each thread has its own buffer. In ``"shared"`` the threads of a block have one buffer. A
         ``"global"`` buffer, outside of thread axes, carries data from one kernel to the next. It may have symbolic
         extents. The default is local in thread axes and in intrinsics, else global.
@@ -247,7 +255,11 @@ class IRBuilder:
 
 
 def create() -> IRBuilder:
-    """A new builder, as TVM's ``tir.ir_builder.create()``."""
+    """A new `IRBuilder`, as TVM's ``tir.ir_builder.create()``.
+
+    >>> create().get()
+    []
+    """
     return IRBuilder()
 
 
@@ -256,10 +268,13 @@ def decl_buffer(
 ) -> Buffer:
     """A buffer for a tensor of an intrinsic or extern, to be bound to it in `te.decl_tensor_intrin` or `te.extern`.
 
-    What TVM asks of its place in memory (`strides`, `offset_factor`, `data_alignment`, `elem_offset`, `data`) is not
-    needed: elements are accessed by their indices, wherever they lie. Of an argument, by ``binds=`` of `tw.build`, the
-    strides are those that it has. The scopes ``"wmma.matrix_a"``, ``"wmma.matrix_b"`` and ``"wmma.accumulator"`` are
-    those of the intrinsics on fragments, as `tir.tvm_mma_sync`.
+    `shape`, `dtype` and `name` are those of the tensor. What TVM asks of its `layout` in memory (`strides`,
+    `offset_factor`, `data_alignment`, `elem_offset`, `data`) is not needed: elements are accessed by their indices,
+    wherever they lie. Of an argument, by ``binds=`` of `tw.build`, the strides are those that it has. As `scope`,
+    ``"wmma.matrix_a"``, ``"wmma.matrix_b"`` and ``"wmma.accumulator"`` are those of the intrinsics on fragments, as
+    `tir.tvm_mma_sync`.
+
+    Raises TypeError for another word of a layout or another dtype, ValueError for a shape that is none.
     """
     source = user_source()
     name = checked_name(name, "decl_buffer", source)
