@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -167,7 +168,10 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
     """NumPy's dtype of that name, with ml_dtypes' (bfloat16, float8_e4m3fn, ...) beside its own."""
     name = getattr(dtype, "name", dtype)
     more = _of_ml_dtypes()
-    found = more[name] if isinstance(name, str) and name in more else np.dtype(dtype)
+    try:
+        found = more[name] if isinstance(name, str) and name in more else np.dtype(dtype)
+    except builtins.TypeError:
+        raise TypeError(f"expected a dtype of numbers, got {dtype!r}") from None
     if found.name not in DLPACK_CODES:
         raise TypeError(f"expected a dtype of numbers, got {found}")
     return found

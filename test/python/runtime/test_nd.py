@@ -75,6 +75,7 @@ def test_between_devices(fake, here, there) -> None:
         (lambda: nd.empty((2, -1)), ValueError, "expected extents of 0 or more, got -1 in shape (2, -1)"),
         (lambda: nd.empty((2, 1.5)), TypeError, "expected extents as ints, got 1.5 in shape (2, 1.5)"),
         (lambda: nd.empty(2, "U3"), TypeError, "expected a dtype of numbers, got <U3"),
+        (lambda: nd.empty(2, "text"), TypeError, "expected a dtype of numbers, got 'text'"),
         (lambda: nd.empty(2).copyfrom(np.zeros(3, "float32")), ValueError, "expected an array of shape (2,), got (3,)"),
         (lambda: nd.empty(2).copyfrom(np.zeros(2)), TypeError, "expected an array of dtype float32, got float64"),
         (
