@@ -30,6 +30,12 @@ def literal(value: object, like: Expr | None, source: Source) -> Expr:
         missing = f"one element of it, {value.name}[...] with {value.ndim} indices"
         raise TypeError(f"{source}: expected a scalar, got the tensor {value.name}: read {missing}")
     if type(value).__module__ == "numpy" and (item := getattr(value, "item", None)) is not None:
+        if getattr(value, "size", 1) != 1:
+            shape = getattr(value, "shape", ())
+            raise TypeError(
+                f"{source}: expected an expression or a number, got an array of shape {shape}: an array is a "
+                "te.placeholder, and an argument of the call"
+            )
         value = item()
     if not isinstance(value, (bool, int, float)):
         raise TypeError(f"{source}: expected an expression or a number, got {value!r}")

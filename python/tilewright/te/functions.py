@@ -200,7 +200,7 @@ def bitwise_not(a: Expr) -> Expr:
     >>> te.bitwise_not(i)
     int32(i) ^ int32(-1)
     """
-    return ~a
+    return ~literal(a, None, user_source())
 
 
 def left_shift(a: ExprLike, b: ExprLike) -> Expr:

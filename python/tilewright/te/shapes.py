@@ -21,6 +21,8 @@ __all__ = ["check_size", "checked_extents"]
 
 def checked_extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
     """A shape as numbers and index expressions."""
+    if type(shape).__module__ == "numpy" and (tolist := getattr(shape, "tolist", None)) is not None:
+        shape = tolist()  # also of an array of extents, which has an __index__ that refuses
     if isinstance(shape, (int, Expr)) or hasattr(shape, "__index__"):
         shape = (shape,)
     if not is_sequence(shape):

@@ -54,6 +54,18 @@ i = B.op.axis[0]
         (ValueError, "HERE: te.any: expected at least one condition, got none", lambda: te.any()),
         (TypeError, "HERE: expected a dtype (float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64), got 'floats'", lambda: N[0].astype("floats")),
         (TypeError, "HERE: expected an expression or a number, got 'x'", lambda: A[0, 0] + "x"),
+        (TypeError, "HERE: expected an expression or a number, got None", lambda: te.bitwise_not(None)),
+        (
+            TypeError,
+            "HERE: expected an expression or a number, got an array of shape (3,): an array is a te.placeholder, and "
+            "an argument of the call",
+            lambda: A[0, 0] * np.ones(3),
+        ),
+        (
+            TypeError,
+            "HERE: placeholder A: dimension 0: expected an integer or te.var, got 2.5",
+            lambda: te.placeholder(np.array([2.5, 2]), name="A"),
+        ),
         (TypeError, "HERE: expected a scalar, got the tensor A: read one element of it, A[...] with 2 indices", lambda: te.exp(A)),
         (TypeError, "HERE: expected a scalar, got the tensor A: read one element of it, A[...] with 2 indices", lambda: A[0] + 1.0),
         (TypeError, "HERE: expected te.all, te.any, te.if_then_else or te.select on an expression, got Python's own 'and', 'or', 'not' or 'if', which need its value now", lambda: 1 if i < 2 else 0),
@@ -228,3 +240,8 @@ def test_functions_of_numpy(text, function):
 def test_scalars_of_numpy_are_numbers():
     assert str(np.float32(2) * A[i, i] - np.array(1, "float32") / A[i, i]) == "2.0 * A[i, i] - 1.0 / A[i, i]"
     assert str(np.float32(3) > A[i, i]) in ("3.0 > A[i, i]", "A[i, i] < 3.0")
+
+
+def test_extents_may_be_an_array_of_numpy():
+    assert te.placeholder(np.array([2, 3])).shape == (2, 3)
+    assert te.compute(np.array([4]), lambda i: A[i, i], name="C").shape == (4,)
