@@ -1,6 +1,7 @@
 #ifndef TILEWRIGHT_GRAPH_BASE
 #define TILEWRIGHT_GRAPH_BASE
 
+include "dialects/Builders.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/DialectBase.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -40,7 +41,7 @@ def Graph_Dialect : Dialect {
   let hasConstantMaterializer = 1;
 }
 
-class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits>;
+class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits>, OneBuilder;
 
 /// What an operator does with elements.
 class Graph_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::graph"; }

@@ -4,14 +4,14 @@
 include "dialects/Graph/GraphBase.td"
 
 // `acc` is the type in which a contraction is accumulated, and `to` that of the result.
-def Graph_MatmulOp : Graph_PlainOp<"matmul", "matmul of the last two dimensions; the others are broadcast"> {
+def Graph_MatmulOp : Graph_PlainOp<"matmul", "matmul of the last two dimensions; the others are broadcast">, DefaultBuilders {
   let arguments = (ins Graph_AnyTensor:$a, Graph_AnyTensor:$b, StrAttr:$acc, StrAttr:$to);
   let hasVerifier = 1;
 }
 def Graph_EinsumOp : Graph_PlainOp<"einsum", "the sum of products that an equation in Einstein's notation gives"> {
   let arguments = (ins Variadic<Graph_AnyTensor>:$inputs, StrAttr:$equation);
 }
-def Graph_ConvOp : Graph_PlainOp<"conv", "convolution of images NC… with filters OI…, of any number of spatial dimensions"> {
+def Graph_ConvOp : Graph_PlainOp<"conv", "convolution of images NC… with filters OI…, of any number of spatial dimensions">, DefaultBuilders {
   let arguments = (ins Graph_AnyTensor:$x, Graph_AnyTensor:$w, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$before,
                        DenseI64ArrayAttr:$after, DenseI64ArrayAttr:$dilations, I64Attr:$groups, StrAttr:$acc, StrAttr:$to);
   let hasVerifier = 1;
@@ -26,7 +26,7 @@ def Graph_DeformConvOp : Graph_PlainOp<"deform_conv", "convolution that reads at
                        DenseI64ArrayAttr:$dilations, I64Attr:$groups, I64Attr:$offset_groups);
 }
 
-def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask) v, of … x heads x rows x width each"> {
+def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask) v, of … x heads x rows x width each">, DefaultBuilders {
   let description = [{
     A mask of bools is true where a query sees a key, one of floats is added to the scaled scores. Query i sees the keys
     from i + `offset` - `before` to i + `offset` + `behind`; -1 is for all keys on that side. A `softcap` c that is not

@@ -14,7 +14,7 @@ def Graph_TruncOp : Graph_UnaryOp<"trunc", "rounded towards zero">;
 def Graph_SqrtOp : Graph_UnaryOp<"sqrt", "the square root">;
 def Graph_RsqrtOp : Graph_UnaryOp<"rsqrt", "1 over the square root">;
 def Graph_ReciprocalOp : Graph_UnaryOp<"reciprocal", "1 over it">;
-def Graph_ExpOp : Graph_UnaryOp<"exp", "e to the power of it">;
+def Graph_ExpOp : Graph_UnaryOp<"exp", "e to the power of it">, DefaultBuilders;
 def Graph_LogOp : Graph_UnaryOp<"log", "the natural logarithm">;
 def Graph_Log1pOp : Graph_UnaryOp<"log1p", "the natural logarithm of 1 + x">;
 def Graph_SinOp : Graph_UnaryOp<"sin", "the sine">;
@@ -33,9 +33,9 @@ def Graph_ErfOp : Graph_UnaryOp<"erf", "the error function">;
 def Graph_SigmoidOp : Graph_UnaryOp<"sigmoid", "1 / (1 + exp(-x))">;
 def Graph_ReluOp : Graph_UnaryOp<"relu", "the larger of it and 0", Graph_AnyTensor>;
 
-def Graph_AddOp : Graph_BinaryOp<"add", "a + b"> { let hasFolder = 1; }
-def Graph_SubOp : Graph_BinaryOp<"sub", "a - b"> { let hasFolder = 1; }
-def Graph_MulOp : Graph_BinaryOp<"mul", "a * b"> { let hasFolder = 1; }
+def Graph_AddOp : Graph_BinaryOp<"add", "a + b">, DefaultBuilders { let hasFolder = 1; }
+def Graph_SubOp : Graph_BinaryOp<"sub", "a - b">, DefaultBuilders { let hasFolder = 1; }
+def Graph_MulOp : Graph_BinaryOp<"mul", "a * b">, DefaultBuilders { let hasFolder = 1; }
 def Graph_DivOp : Graph_BinaryOp<"div", "a / b, of integers rounded towards zero"> { let hasFolder = 1; }
 def Graph_PowOp : Graph_BinaryOp<"pow", "a to the power of b">;
 def Graph_ModOp : Graph_BinaryOp<"mod", "what the division rounded down leaves, of the sign of b">;
@@ -63,7 +63,7 @@ def Graph_IsinfOp : Graph_PlainOp<"isinf", "whether it is infinite", [Graph_Broa
   let arguments = (ins Graph_FloatTensor:$x, BoolAttr:$positive, BoolAttr:$negative);
 }
 def Graph_CastOp : Graph_PlainOp<"cast", "in another element type", [
-    Graph_BroadcastElementwise, Graph_MovesElements, SameOperandsAndResultShape]> {
+    Graph_BroadcastElementwise, Graph_MovesElements, SameOperandsAndResultShape]>, DefaultBuilders {
   let description = [{
     Floats to integers are rounded towards zero. With `saturate` a float beyond a float8 type is the type's largest
     number, without it is NaN or infinite. `to` is NumPy's name of the type.

@@ -3,7 +3,7 @@
 
 include "dialects/Graph/GraphBase.td"
 
-def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]>, DefaultBuilders {
   let summary = "a small tensor whose elements stand in the IR";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Graph_AnyTensor:$result);
@@ -11,7 +11,7 @@ def Graph_ConstantOp : Graph_Op<"constant", [Pure, ConstantLike, AllTypesMatch<[
   let hasFolder = 1;
 }
 
-def Graph_WeightOp : Graph_Op<"weight", [Pure]> {
+def Graph_WeightOp : Graph_Op<"weight", [Pure]>, DefaultBuilders {
   let summary = "a tensor whose elements are kept outside of the IR, by its name";
   let arguments = (ins StrAttr:$name);
   let results = (outs Graph_AnyTensor:$result);
@@ -32,7 +32,7 @@ def Graph_IotaOp : Graph_Op<"iota", [Pure, Graph_Operator, Graph_MovesElements]>
 
 // An extent in `shape` is an integer, or the text of a symbolic one.
 def Graph_ReshapeOp : Graph_PlainOp<"reshape", "the same elements in row-major order in another shape", [
-    Graph_MovesElements]> {
+    Graph_MovesElements]>, DefaultBuilders {
   let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$shape);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -43,14 +43,14 @@ def Graph_ExpandOp : Graph_PlainOp<"expand", "broadcast to a shape, as NumPy doe
   let hasFolder = 1;
 }
 def Graph_TransposeOp : Graph_PlainOp<"transpose", "the dimensions in the order of the permutation", [
-    Graph_MovesElements]> {
+    Graph_MovesElements]>, DefaultBuilders {
   let description = "Dimension `d` of the result is dimension `permutation[d]` of the operand.";
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$permutation);
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
-def Graph_WindowsOp : Graph_PlainOp<"windows", "the windows of images N…C, one a row"> {
+def Graph_WindowsOp : Graph_PlainOp<"windows", "the windows of images N…C, one a row">, DefaultBuilders {
   let description = [{
     Row n * (windows of an image) + i is window i of image n. Its columns are the places in the window, and the channels
     of each place lie together. What is outside of the image is 0.
@@ -69,7 +69,7 @@ def Graph_ConcatOp : Graph_PlainOp<"concat", "one behind the other along an axis
   let hasFolder = 1;
 }
 def Graph_SliceOp : Graph_PlainOp<"slice", "in each dimension the elements from `starts` on in steps of `steps`", [
-    Graph_MovesElements]> {
+    Graph_MovesElements]>, DefaultBuilders {
   let description = "A start counts from 0; a step may be negative. An extent in `sizes` is an integer or the text of a symbolic one.";
   let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$starts, DenseI64ArrayAttr:$steps, ArrayAttr:$sizes);
   let hasVerifier = 1;

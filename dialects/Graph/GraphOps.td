@@ -8,7 +8,7 @@ include "dialects/Graph/GraphReductions.td"
 include "dialects/Graph/GraphContractions.td"
 include "dialects/Graph/GraphQuantization.td"
 
-def Graph_GroupOp : Graph_Op<"group", [Pure, SingleBlock, NoRegionArguments]> {
+def Graph_GroupOp : Graph_Op<"group", [Pure, SingleBlock, NoRegionArguments]>, DefaultBuilders {
   let summary = "operators that are computed together, as one program of tensor expressions";
   let description = [{
     The operators may read values from outside of the group. The values that others read are the group's results. `ends`
@@ -30,7 +30,7 @@ def Graph_GroupOp : Graph_Op<"group", [Pure, SingleBlock, NoRegionArguments]> {
   let hasVerifier = 1;
 }
 
-def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"GroupOp">]> {
+def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"GroupOp">]>, DefaultBuilders {
   let summary = "the results of a group";
   let arguments = (ins Variadic<Graph_AnyTensor>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";

@@ -10,7 +10,7 @@ class Graph_QuantizationOp<string mnemonic, string text> : Graph_PlainOp<mnemoni
                        StrAttr:$to);
   let hasVerifier = 1;
 }
-def Graph_QuantizeOp : Graph_QuantizationOp<"quantize", "round(x / scale) + zero, saturated, as integers of type `to`"> {
+def Graph_QuantizeOp : Graph_QuantizationOp<"quantize", "round(x / scale) + zero, saturated, as integers of type `to`">, DefaultBuilders {
   let description = [{
     Rounds to the nearest integer, halfway to the even one.
 
@@ -20,7 +20,7 @@ def Graph_QuantizeOp : Graph_QuantizationOp<"quantize", "round(x / scale) + zero
     ```
   }];
 }
-def Graph_DequantizeOp : Graph_QuantizationOp<"dequantize", "(x - zero) * scale, of integers, as floats of type `to`"> {
+def Graph_DequantizeOp : Graph_QuantizationOp<"dequantize", "(x - zero) * scale, of integers, as floats of type `to`">, DefaultBuilders {
   let description = [{
     ```mlir
     %x = graph.dequantize %q, %scales, %zero {axis = 1 : i64, block = 0 : i64, to = "float32"}
@@ -28,7 +28,7 @@ def Graph_DequantizeOp : Graph_QuantizationOp<"dequantize", "(x - zero) * scale,
     ```
   }];
 }
-def Graph_UnpackOp : Graph_PlainOp<"unpack", "the two elements of four bits of each byte along an axis, the low one first"> {
+def Graph_UnpackOp : Graph_PlainOp<"unpack", "the two elements of four bits of each byte along an axis, the low one first">, DefaultBuilders {
   let description = [{
     ```mlir
     %w = graph.unpack %p {axis = 1 : i64} : (tensor<64x16xui8>) -> tensor<64x32xui8>

@@ -4,7 +4,7 @@
 include "dialects/Graph/GraphBase.td"
 
 /// Over some dimensions, which stay with extent 1 where `keepdims` is true.
-class Graph_ReduceOp<string mnemonic, string text> : Graph_PlainOp<mnemonic, text, [Graph_Reduction]> {
+class Graph_ReduceOp<string mnemonic, string text> : Graph_PlainOp<mnemonic, text, [Graph_Reduction]>, DefaultBuilders {
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$axes, BoolAttr:$keepdims);
   let hasVerifier = 1;
 }

@@ -1,6 +1,7 @@
 #ifndef TILEWRIGHT_SCHEDULE_BASE
 #define TILEWRIGHT_SCHEDULE_BASE
 
+include "dialects/Builders.td"
 include "dialects/Schedule/ScheduleAttrs.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -19,7 +20,7 @@ def Schedule_ReplacesAxes : Schedule_Trait<"ReplacesAxes">;
 /// A primitive that only a GPU can follow.
 def Schedule_GPUOnly : Schedule_Trait<"GPUOnly">;
 
-class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>;
+class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>, OneBuilder;
 /// A primitive stands inside `schedule.of`.
 class Schedule_Primitive<string mnemonic, list<Trait> traits = []>
     : Schedule_Op<mnemonic, traits # [HasParent<"OfOp">]> { let hasVerifier = 1; }

@@ -142,7 +142,7 @@ def Schedule_PersistentOp : Schedule_Primitive<"persistent", [Schedule_GPUOnly]>
   }];
 }
 
-def Schedule_PrefetchOp : Schedule_Primitive<"prefetch"> {
+def Schedule_PrefetchOp : Schedule_Primitive<"prefetch">, DefaultBuilders {
   let summary = "each iteration of a loop asks for the lines of a tensor that a later one will read";
   let description = [{
     The lines go to the cache of level 2. `tensor` is the name of an input or stage in global memory; `offset` says how many

@@ -22,7 +22,7 @@ def Schedule_OfOp : Schedule_Op<"of", [NoTerminator, SingleBlock, NoRegionArgume
   let assemblyFormat = "$function $body attr-dict";
 }
 
-def Schedule_StageOp : Schedule_Primitive<"stage", [NamesResults]> {
+def Schedule_StageOp : Schedule_Primitive<"stage", [NamesResults]>, DefaultBuilders {
   let summary = "the handle of a stage, by its name";
   let arguments = (ins StrAttr:$name);
   let results = (outs Schedule_StageType:$stage);

@@ -28,7 +28,7 @@ def Schedule_CacheWriteOp : Schedule_Primitive<"cache_write", [Schedule_Replaces
   let assemblyFormat = "$of `in` $scope `as` $name attr-dict";
 }
 
-def Schedule_SetScopeOp : Schedule_Primitive<"set_scope"> {
+def Schedule_SetScopeOp : Schedule_Primitive<"set_scope">, DefaultBuilders {
   let summary = "the memory that a stage's tensor lives in";
   let arguments = (ins Schedule_StageType:$stage, Schedule_ScopeAttr:$scope);
   let assemblyFormat = "$stage `to` $scope attr-dict";
