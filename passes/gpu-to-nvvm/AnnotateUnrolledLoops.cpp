@@ -20,7 +20,8 @@ namespace tilewright {
 /// Past this a loop stays one, whatever it indexes: the code would no longer fit the instruction cache, and take LLVM
 /// minutes.
 static constexpr int64_t kMaxOps = 4096;
-/// The same of all copies that the schedule's own unrolled loops around it make of it, and of a loop that is marked.
+/// The same of all copies that the schedule's own unrolled loops around it make of it, of a loop that is marked, and of
+/// all loops of a kernel: virtual threads make copies of loops beside each other.
 static constexpr int64_t kMaxOpsOfCopies = 4 * kMaxOps;
 
 /// Whether `index` is computed from `variable`.
@@ -104,6 +105,7 @@ namespace {
 struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledLoops> {
   void runOnOperation() override {
     Sizes sizes;
+    int64_t opsOfKernel = 0;
     getOperation().walk([&](scf::ForOp loop) {
       auto trips = getConstantIntValue(loop.getUpperBound());
       if (multipliesBesideHeld(loop)) {
@@ -111,10 +113,14 @@ struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledL
         return;
       }
       bool isMarked = static_cast<bool>(loop->removeAttr(schedule::kUnrollAttr));
-      int64_t ops = trips.value_or(1) * sizes.getBody(loop);
+      int64_t once = sizes.getBody(loop);
+      int64_t ops = trips.value_or(1) * once;
       bool isSmall = trips && ops <= kMaxOps && ops * countCopies(loop) <= kMaxOpsOfCopies;
       if (isMarked ? ops > kMaxOpsOfCopies : !isSmall || !indexesRegisters(loop))
         return;
+      if (opsOfKernel + ops - once > kMaxOpsOfCopies)
+        return;
+      opsOfKernel += ops - once;
       loop->setAttr(kLoopAnnotationAttr, getUnrollAnnotation(&getContext(), /*isWrittenOut=*/true));
       sizes.setWrittenOut(loop, trips.value_or(1));
     });

@@ -138,6 +138,21 @@ static constexpr unsigned kMostForSLP = 10000;
 /// minutes for them. Loops in functions of more than this many instructions stay loops.
 static constexpr unsigned kMostForUnrolling = 8000;
 
+/// SimplifyCFG threads a chain of branches on one condition link by link, each in an iteration of its own over the
+/// whole function, and takes 1000 iterations for an error. Such chains are what unrolled loops make of a guard in them:
+/// those with more than this many branches on one condition are left as they are.
+static constexpr unsigned kMostBranchesOnOneCondition = 500;
+
+static bool hasLongChainOfBranches(const llvm::Function &function) {
+  if (function.size() <= kMostBranchesOnOneCondition)
+    return false;
+  llvm::SmallDenseMap<const llvm::Value *, unsigned> branches;
+  return llvm::any_of(function, [&](const llvm::BasicBlock &block) {
+    const auto *branch = dyn_cast<llvm::BranchInst>(block.getTerminator());
+    return branch && branch->isConditional() && ++branches[branch->getCondition()] > kMostBranchesOnOneCondition;
+  });
+}
+
 /// Whether LLVM runs `pass` on `unit`, a loop or a function.
 static bool isWorthwhile(llvm::StringRef pass, llvm::Any unit) {
   if (const auto *loop = llvm::any_cast<const llvm::Loop *>(&unit))
@@ -146,6 +161,8 @@ static bool isWorthwhile(llvm::StringRef pass, llvm::Any unit) {
   const auto *function = llvm::any_cast<const llvm::Function *>(&unit);
   if (!function)
     return true;
+  if (pass.contains("SimplifyCFG"))
+    return !hasLongChainOfBranches(**function);
   unsigned most = pass.contains("SLPVectorizer")    ? kMostForSLP
                   : pass.contains("LoopUnrollPass") ? kMostForUnrolling
                                                     : ~0u;
@@ -182,7 +199,7 @@ namespace {
 struct ModuleToPTX : LLVM::ModuleToObject {
   using ModuleToObject::ModuleToObject;
 
-  /// As upstream's, with limits to what unrolling and SLPVectorizer take up.
+  /// As upstream's, with limits to what unrolling, SLPVectorizer and SimplifyCFG take up.
   LogicalResult optimizeModule(llvm::Module &module, int level) override {
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))

@@ -23,8 +23,8 @@ def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncO
     If a loop's variable picks an element of a thread's own buffer, and its extent is constant, the loop is unrolled
     too, marked or not. Registers have no addresses, so only then does the buffer stay in them. Limits hold for the
     code that this makes: 16,384 operations of a loop that is marked, with the loops in it. Of others 4,096, and 16,384
-    with the copies that marked loops around it make. A loop over steps of matmuls stays a loop where threads hold the result of the tile before
-    (`unroll = <disable = true>`).
+    with the copies that marked loops around it make. All loops of a kernel together make 16,384 at most. A loop over
+    steps of matmuls stays a loop where threads hold the result of the tile before (`unroll = <disable = true>`).
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 {

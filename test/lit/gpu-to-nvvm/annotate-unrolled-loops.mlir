@@ -34,6 +34,12 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: gpu.return
 
+// Of loops beside each other, those stay loops that would make a kernel too long: the last two here.
+// CHECK-LABEL: gpu.func @beside
+// CHECK-COUNT-4: } {llvm.loop_annotation = #[[LOOP]]}
+// CHECK-NOT: llvm.loop_annotation
+// CHECK: gpu.return
+
 // The annotation is the latch's.
 // NVVM-LABEL: llvm.func @f
 // NVVM-COUNT-2: llvm.br {{.*}} {loop_annotation = #{{.*}}}
@@ -87,6 +93,32 @@ gpu.module @kernels {
         memref.store %x, %A[%i, %j] : memref<256x256xf32>
       } {schedule.unroll}
     } {schedule.unroll}
+    gpu.return
+  }
+
+  gpu.func @beside(%x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %many = arith.constant 2048 : index
+    %l = memref.alloca() : memref<2048xf32, #gpu.address_space<private>>
+    scf.for %i = %c0 to %many step %c1 {
+      memref.store %x, %l[%i] : memref<2048xf32, #gpu.address_space<private>>
+    }
+    scf.for %i = %c0 to %many step %c1 {
+      memref.store %x, %l[%i] : memref<2048xf32, #gpu.address_space<private>>
+    }
+    scf.for %i = %c0 to %many step %c1 {
+      memref.store %x, %l[%i] : memref<2048xf32, #gpu.address_space<private>>
+    }
+    scf.for %i = %c0 to %many step %c1 {
+      memref.store %x, %l[%i] : memref<2048xf32, #gpu.address_space<private>>
+    }
+    scf.for %i = %c0 to %many step %c1 {
+      memref.store %x, %l[%i] : memref<2048xf32, #gpu.address_space<private>>
+    }
+    scf.for %i = %c0 to %many step %c1 {
+      memref.store %x, %l[%i] : memref<2048xf32, #gpu.address_space<private>>
+    }
     gpu.return
   }
 }
