@@ -30,11 +30,6 @@ struct Converted {
   }
 };
 
-index::Range getRange(const index::IndexRanges &ranges, Value index) {
-  ConstantIntRanges range = ranges.of(index);
-  return {range.smin().getSExtValue(), range.smax().getSExtValue()};
-}
-
 /// What `op` converts, where that is an index up to 2^24.
 std::optional<Converted> read(arith::SIToFPOp op, const index::IndexRanges &known) {
   auto cast = op.getIn().getDefiningOp<arith::IndexCastOp>();
@@ -53,7 +48,7 @@ std::optional<Converted> read(arith::SIToFPOp op, const index::IndexRanges &know
       constant = right.getValue();
       expr = sum.getLHS();
     }
-  auto ranges = llvm::map_to_vector(operands, [&](Value operand) { return getRange(known, operand); });
+  auto ranges = llvm::map_to_vector(operands, [&](Value operand) { return index::fromUpstream(known.of(operand)); });
   index::Range range = index::getRange(expr, {map.getNumDims(), ranges});
   auto isExact = [](int64_t number) { return std::abs(number) <= kExact; };
   if (!range.min || !range.max || !isExact(*range.min) || !isExact(*range.max) || !isExact(*range.min + constant) ||

@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
@@ -98,7 +97,7 @@ static ConstantIntRanges toUpstream(Range range) {
                                        APInt(bits, range.max.value_or(INT64_MAX), /*isSigned=*/true));
 }
 
-static Range fromUpstream(const ConstantIntRanges &range) {
+Range fromUpstream(const ConstantIntRanges &range) {
   int64_t min = range.smin().getSExtValue(), max = range.smax().getSExtValue();
   return {min == INT64_MIN ? End() : End(min), max == INT64_MAX ? End() : End(max)};
 }

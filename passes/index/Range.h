@@ -4,6 +4,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Value.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 
 #include <optional>
 
@@ -18,6 +19,9 @@ struct Range {
   /// Whether all values of this range are below all of the other.
   bool isBelow(const Range &other) const { return max && other.min && *max < *other.min; }
 };
+
+/// A range of upstream's. An end that is the end of 64 bits is not known.
+Range fromUpstream(const mlir::ConstantIntRanges &range);
 
 Range operator+(Range a, Range b);
 Range operator*(Range range, int64_t factor);

@@ -51,6 +51,13 @@ bool mayWrite(Operation *op) {
   return llvm::any_of(getMemoryAccesses(op), [](const MemoryAccess &access) { return access.isWrite; });
 }
 
+bool onlyReads(Operation *op) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects = getEffectsRecursively(op);
+  return effects && llvm::all_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
+           return isa<MemoryEffects::Read>(effect.getEffect());
+         });
+}
+
 bool isOnlyRead(OpOperand &buffer) {
   Operation *op = buffer.getOwner();
   if (isa<ShapedDimOpInterface, memref::PrefetchOp>(op))

@@ -23,6 +23,8 @@ llvm::SmallVector<MemoryAccess> getMemoryAccesses(mlir::Operation *op);
 
 /// Whether an op itself, not the ops in its regions, may write to memory.
 bool mayWrite(mlir::Operation *op);
+/// Whether an op, and each op in its regions, has known effects and does nothing to memory but read it.
+bool onlyReads(mlir::Operation *op);
 /// Whether the op only reads a buffer that it is given, and hands it to no other one.
 bool isOnlyRead(mlir::OpOperand &buffer);
 

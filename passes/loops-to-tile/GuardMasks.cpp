@@ -8,6 +8,7 @@
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-tile/Masks.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -127,8 +128,7 @@ void MaskedMap::collect(Value condition) {
 bool MaskedMap::match() {
   if (isOfFewTiles(map))
     return false;
-  auto effects = getEffectsRecursively(map);
-  if (!effects || !llvm::all_of(*effects, [](auto &one) { return isa<MemoryEffects::Read>(one.getEffect()); }))
+  if (!onlyReads(map))
     return false;
   for (Operation &op : map.getBody().front())
     if (auto mask = matchMask(&op))

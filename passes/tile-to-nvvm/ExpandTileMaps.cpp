@@ -2,6 +2,7 @@
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -188,9 +189,7 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     if (isOfFirst)
       isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, apply(t % 4),
                                       arith::ConstantIndexOp::create(builder, loc, 0));
-    auto effects = getEffectsRecursively(map);
-    auto reads = [](MemoryEffects::EffectInstance &one) { return isa<MemoryEffects::Read>(one.getEffect()); };
-    CopiedOps copies(!isOfFirst && effects && llvm::all_of(*effects, reads));
+    CopiedOps copies(!isOfFirst && onlyReads(map));
     for (int64_t number = 0; number < type.getElementsPerThread(); ++number) {
       IRMapping mapping;
       unsigned count = map.getFragments().size();
