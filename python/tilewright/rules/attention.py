@@ -66,7 +66,7 @@ class Attention:
         """The schedule, and the result in it."""
         s, tensors = attention_of(
             *self.operands, scale=self.scale, written=self.written, tile=decision["tile"],
-            is_listed=any(one.name == "is_listed" and one.value is True for one in decision.choices),
+            is_listed=decision.settings.get("is_listed", False),
         )  # fmt: skip
         return s, tensors[-1]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import te
 from ..te.expr import Call, Const, Expr, IterVar, Read, ReduceItem, Select
 from ..te.intervals import Intervals
 from ..te.rewrite import rewrite
+from ..te.walks import parts
 
 __all__ = ["ReadMask", "eager"]
 
@@ -29,7 +29,7 @@ class ReadMask:
         seen, is_lazy = list[Expr](), False
         while isinstance(score, Select):
             holds = _is_lowest(score.false_value)
-            if not (holds or _is_lowest(score.true_value)) or any(part is raw for part in _parts(score.condition)):
+            if not (holds or _is_lowest(score.true_value)) or any(part is raw for part in parts([score.condition])):
                 break
             seen.append(score.condition if holds else ~score.condition)
             is_lazy |= score.lazy
@@ -37,12 +37,12 @@ class ReadMask:
         return cls(te.all(*seen), score, is_lazy) if seen else None
 
     def depends_on(self, axis: IterVar) -> bool:
-        return any(part is axis for part in _parts(self.sees))
+        return any(part is axis for part in parts([self.sees]))
 
     def is_read_at(self, *axes: IterVar) -> bool:
         """Whether it reads memory at one of these axes, so that its place alone does not say what it is."""
-        indices = [index for part in _parts(self.sees) if isinstance(part, Read) for index in part.indices]
-        return any(part is axis for index in indices for part in _parts(index) for axis in axes)
+        indices = [index for part in parts([self.sees]) if isinstance(part, Read) for index in part.indices]
+        return any(part is axis for part in parts(indices) for axis in axes)
 
 
 def eager(expr: Expr) -> Expr:
@@ -65,7 +65,7 @@ def eager(expr: Expr) -> Expr:
 
 def _is_safe(expr: Expr) -> bool:
     intervals = Intervals()
-    for part in _parts(expr):
+    for part in parts([expr]):
         if isinstance(part, ReduceItem):
             return False
         if isinstance(part, Call) and not part.element_type.is_float and part.op in _DIVISIONS:
@@ -82,13 +82,3 @@ def _is_safe(expr: Expr) -> bool:
 
 def _is_lowest(expr: Expr) -> bool:
     return isinstance(expr, Const) and float(expr.value) == float("-inf")
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    todo, done = [expr], set[int]()
-    while todo:
-        part = todo.pop()
-        if id(part) not in done:
-            done.add(id(part))
-            yield part
-            todo.extend(part.operands())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..errors import TilewrightTypeError as TypeError
@@ -11,6 +10,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..messages.location import user_source
 from .arithmetic import literal, unify
 from .expr import Call, Const, Expr, ExprLike, Read, Select, Var
+from .walks import parts
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -116,24 +116,14 @@ def _must_wait(condition: Expr, before: Expr) -> bool:
     Two conditions on elements at indices that both have are evaluated together, which takes no branch.
     """
     guards = isinstance(before, Select) or not _has_element(before)
-    reads = [part for part in _parts(condition) if part.is_element]
+    reads = [part for part in parts([condition]) if part.is_element]
     if guards:
         return bool(reads)
     return builtins.any(not isinstance(read, Read) or builtins.any(map(_has_element, read.indices)) for read in reads)
 
 
 def _has_element(expr: Expr) -> bool:
-    return builtins.any(part.is_element for part in _parts(expr))
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    todo, seen = [expr], set[int]()
-    while todo:
-        one = todo.pop()
-        if id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            todo.extend(reversed(one.operands()))
+    return builtins.any(part.is_element for part in parts([expr]))
 
 
 def all(*conditions: ExprLike) -> Expr:

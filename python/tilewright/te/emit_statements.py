@@ -17,7 +17,7 @@ from .expr import Expr, IterVar, Read, Var
 from .program import unique_name
 from .statements import Buffer, Choice, Let, Load, Loop, MatrixCall, Repeat, Statement, Store
 from .variables import THREAD_TAGS
-from .walks import Steps, run
+from .walks import Steps, parts, run
 
 __all__ = ["StatementEmitter", "buffer_type"]
 
@@ -82,12 +82,7 @@ class StatementEmitter:
 
     def _check(self, expr: Expr) -> None:
         """What an expression is made of is known where it stands."""
-        todo, seen = [expr], set[int]()
-        while todo:
-            one = todo.pop()
-            if id(one) in seen:
-                continue
-            seen.add(id(one))
+        for one in parts([expr]):
             if isinstance(one, Read):
                 raise ValueError(f"{one.source}: expected loads of buffers, got one of the tensor {one.tensor.name}")
             if isinstance(one, (IterVar, Var)) and one not in self._bound:
@@ -95,7 +90,6 @@ class StatementEmitter:
                 raise ValueError(
                     f"{expr.source}: expected variables of the loops and thread axes around ({known}), got {one}"
                 )
-            todo.extend(one.operands())
 
     def _buffer(self, buffer: Buffer, source: Source) -> ir.Value:
         if buffer not in self._buffers:
