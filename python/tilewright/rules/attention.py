@@ -307,7 +307,7 @@ class _Matcher:
         scaled = _scaled(score, raw)
         shape = tuple(extent for extent in self._output.shape if isinstance(extent, int))
         _expect(len(shape) == len(self._output.shape))
-        heads, extents = shape[:-2], (shape[-2], k.tensor.shape[-2])
+        heads = shape[:-2]
         laid = [self._laid(one, heads) for one in operands]
         tiles = tiles_for(laid[0], laid[1], laid[2], shape, None, self._gpu)
         if tiles is None or "parts" in tiles:
@@ -319,12 +319,10 @@ class _Matcher:
 
             return at
 
-        def placed(expr: Expr, at: Sequence[Any], value: Expr | None = None) -> Expr:
-            places = dict(zip((*outer, i, j), at, strict=True))
-            # Tiles have rows behind the last, of which other tensors have no element.
-            ends = {id(i): extents[0], id(j): extents[1]}
-            inside = {axis: te.min(at, ends[id(axis)] - 1) if id(axis) in ends else at for axis, at in places.items()}
-            by_id = {id(axis): place for axis, place in places.items()}
+        def placed(expr: Expr, at: Sequence[Any], there: Sequence[Any], value: Expr | None = None) -> Expr:
+            axes = (*outer, i, j)
+            by_id = {id(axis): place for axis, place in zip(axes, at, strict=True)}
+            inside = dict(zip(axes, there, strict=True))
 
             def replace(part: Expr) -> Expr | None:
                 if part is raw:
@@ -338,11 +336,13 @@ class _Matcher:
 
         def apart(mask: ReadMask) -> WrittenMask:
             choose = te.if_then_else if mask.is_lazy else te.select
-            return WrittenMask(
-                lambda at: placed(mask.sees, at),
-                lambda value, at, seen: choose(seen, placed(mask.score, at, value), te.const(-math.inf, value.dtype)),
-                tuple(extent if mask.depends_on(axis) else 1 for axis, extent in zip(outer, heads, strict=True)),
-            )
+
+            def of_seen(value: Expr, at: Sequence[Any], there: Sequence[Any], seen: Expr) -> Expr:
+                return choose(seen, placed(mask.score, at, there, value), te.const(-math.inf, value.dtype))
+
+            heads_of = zip(outer, heads, strict=True)
+            own = tuple(extent if mask.depends_on(axis) else 1 for axis, extent in heads_of)
+            return WrittenMask(lambda at, there: placed(mask.sees, at, there), of_seen, own)
 
         written = Written(
             self._output.name,
@@ -351,7 +351,7 @@ class _Matcher:
                 k.tensor: reads(k, dot.axis[:-2], dot.axis[-1], d),
                 v.tensor: reads(v, outer, j, c),
             },
-            lambda value, at: placed(changed, at, value),
+            lambda value, at, there: placed(changed, at, there, value),
             heads,
             None if mask is None or not mask.is_read_at(i, j) else apart(mask),
         )

@@ -22,11 +22,15 @@ __all__ = ["KeyParts", "Written", "WrittenMask", "merged", "schedule_merge"]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Attention as a user's expressions have it."""
+    """Attention as a user's expressions have it.
+
+    A place of a score is its heads, its query and its key. Tiles have places behind the last query or key, of which
+    tensors have no element. There, reads have the place of the last.
+    """
 
     name: str
     reads: dict[Tensor, Callable[..., Expr]]  # elements of each operand, for heads, a row and a column
-    score: Callable[[Expr, Sequence[Any]], Expr]  # of a dot product and of its place
+    score: Callable[[Expr, Sequence[Any], Sequence[Any]], Expr]  # of a dot product, of its place and that of reads
     heads: tuple[int, ...]
     mask: WrittenMask | None = None
 
@@ -35,9 +39,13 @@ class Written:
 class WrittenMask:
     """The conditions of a user's score, which are apart from it where tiles are listed."""
 
-    sees: Callable[[Sequence[Any]], Expr]  # whether the query of a place sees its key
-    score: Callable[[Expr, Sequence[Any], Expr], Expr]  # of a dot product, of its place, and of whether it is seen
+    sees: Callable[[Sequence[Any], Sequence[Any]], Expr]  # whether the query of a place sees its key
+    score: Callable[[Expr, Sequence[Any], Sequence[Any], Expr], Expr]  # of a dot product, and whether it is seen
     heads: tuple[int, ...]  # 1 for those that `sees` does not depend on
+
+    def sees_key(self, head: Sequence[Any], query: Any, key: Any) -> Expr:
+        """Whether a query sees a key, both of which are there."""
+        return self.sees((*head, query, key), (*head, query, key))
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,8 +141,7 @@ def attention_of(
         if not is_read or parts is not None or pages is not None or lengths is not None:
             raise ValueError("expected a mask of bools, and no parts, pages or lengths, to list the tiles of keys")
         if own_mask is not None:
-            sees_key = own_mask.sees
-            listed = KeyTiles.of(own_mask.heads, queries, keys, tile, lambda head, i, j: sees_key((*head, i, j)))
+            listed = KeyTiles.of(own_mask.heads, queries, keys, tile, own_mask.sees_key)
         elif mask is not None:
             listed = KeyTiles.of_mask(mask, len(heads), queries, keys, tile, partial(window, offset=offset))
 
@@ -192,14 +191,13 @@ def attention_of(
                 head[-1] = min(head[-1], places.all_heads[-1] - 1)
             if listed is not None:
                 key_ = listed.key(outer, i, j)
+            ends = ((query_, queries, made.rows), (key_, keys, all_keys))
+            there = [*head, *(min(place, most - 1) if most < all_ else place for place, most, all_ in ends)]
             if mask is not None:
-                ends = ((query_, queries, made.rows), (key_, keys, all_keys))
-                own = of_place(
-                    mask, *head, *(min(place, most - 1) if most < all_ else place for place, most, all_ in ends)
-                )
+                own = of_place(mask, *there)
             masked = None if listed is None or written is None else written.mask
             if masked is not None:
-                own = masked.sees((*outer, i, key_))
+                own = masked.sees((*outer, i, key_), there)
             sides = (before, behind)
             if listed is not None and own is not None:
                 # What is counted as whole no other condition cuts.
@@ -210,9 +208,9 @@ def attention_of(
                 end = lengths(head[0])
                 first = end + (offset - queries)
             if masked is not None and own is not None:
-                value = masked.score(raw(*at), (*outer, i, key_), own)
+                value = masked.score(raw(*at), (*outer, i, key_), there, own)
             elif written is not None:
-                value = written.score(raw(*at), at)
+                value = written.score(raw(*at), at, there)
             else:
                 value = score(
                     raw(*at), query_, key_, mask=own, scale=scale, before=sides[0], behind=sides[1], offset=first,

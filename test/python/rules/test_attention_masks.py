@@ -123,3 +123,13 @@ def test_conditions_that_can_always_be_read_take_no_branch() -> None:
     assert text.count("-> (i1)") == 0
     # The list's kernel reads both; so does the mask, of the first tile of keys and of the others.
     assert len(re.findall(r"memref.load %arg\d\[.*<192xi32>", text)) == 3
+
+
+@pytest.mark.parametrize("queries, keys, count", [(QUERIES, KEYS, 0), (150, 240, 4)])
+def test_tiles_that_are_full_read_without_a_minimum(queries: int, keys: int, count: int) -> None:
+    """Only tiles that are not full have places behind the last element: of ids and key_ids, in two tiles of keys."""
+    t = placeholders()
+    q, k, v, out = Program(HEADS, queries, keys, WIDTH, change=case("documents", t)).tensors()
+    s = tw.auto_schedule(out, H200, settings={"out": {"tile": (64, 64), "is_listed": True}})
+    text = str(tw.lower(s, [q, k, v, t["ids"], t["key_ids"], out], stage="gpu", target=H200))
+    assert text.count("arith.minsi") == count
