@@ -1,8 +1,9 @@
-"""One kernel for any number of rows beside kernels for one number each, both scheduled by rules.
+"""One kernel for any number of rows, and one function of kernels for classes of rows, beside kernels for one number
+each, all scheduled by rules.
 
-`python bench/symbolic_rows.py [OUT.json]`: softmax and layer_norm of float16, and a float32 matmul with a bias and an
-activation, for 1 to 16,384 rows. For each the medians of event times, by turns, with the L2 cache flushed before each
-call, and their ratio: the time of the kernel for this number of rows over that of the kernel for any.
+`python bench/symbolic_rows.py [OUT.json]`: softmax and layer_norm of float16, and matmuls of float32 and float16 with a
+bias and an activation, for 1 to 16,384 rows. For each the medians of event times, by turns, with the L2 cache flushed
+before each call, and their ratios: the time of the kernel for this number of rows over that of the others.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tilewright import te
 from tilewright.graph.operators import OPERATORS
 from tilewright.ops.normalization import normalized
 
-ROWS = (1, 16, 128, 1000, 4096, 16384)
+ROWS = (1, 8, 16, 17, 64, 128, 256, 1000, 4096, 16384)
 Program = tuple[list[Any], Any]
 
 
@@ -33,17 +34,25 @@ def layer_norm(rows: Any) -> Program:
     return [X], normalized(X, [1], 1e-5, lambda value, *at: value)
 
 
-def layer(rows: Any) -> Program:
-    A, B, bias = te.placeholder((rows, 1024), name="A"), te.placeholder((1024, 1024), name="B"), te.placeholder((1024,))
-    k = te.reduce_axis((0, 1024), "k")
-    C = te.compute((rows, 1024), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
-    return [A, B, bias], te.compute((rows, 1024), lambda i, j: te.max(C[i, j] + bias[j], 0.0), name="D")
+def layer(rows: Any, dtype: str = "float32") -> Program:
+    A, B = te.placeholder((rows, 1024), dtype, "A"), te.placeholder((1024, 1024), dtype, "B")
+    k, bias = te.reduce_axis((0, 1024), "k"), te.placeholder((1024,))
+    C = te.compute(
+        (rows, 1024), lambda i, j: te.sum(A[i, k].astype("float32") * B[k, j].astype("float32"), axis=k), name="C"
+    )
+    D = te.compute((rows, 1024), lambda i, j: te.max(C[i, j] + bias[j], 0.0).astype(dtype), name="D")
+    return [A, B, bias], D
 
 
-def function(program: Callable[[Any], Program], rows: Any, target: str) -> tuple[Any, Program]:
-    """What the rules make of a program with so many rows."""
+def layer_of_16_bits(rows: Any) -> Program:
+    return layer(rows, "float16")
+
+
+def function(program: Callable[[Any], Program], rows: Any, target: str, classes: bool = False) -> tuple[Any, Program]:
+    """What the rules make of a program with so many rows, or of classes of them."""
     inputs, output = made = program(rows)
-    return tw.build(tw.auto_schedule(output, target), [*inputs, output], target, program.__name__), made
+    s = tw.auto_schedule(output, target)
+    return tw.build(s.classes if classes else s, [*inputs, output], target, program.__name__), made
 
 
 def main(target: str = "cuda") -> None:
@@ -51,20 +60,23 @@ def main(target: str = "cuda") -> None:
     from simt import Bench
 
     bench, found = Bench(), list[dict[str, Any]]()
-    for program in (softmax, layer_norm, layer):
+    for program in (softmax, layer_norm, layer, layer_of_16_bits):
         of_any, _ = function(program, te.var("rows", min=1, max=ROWS[-1]), target)
+        of_classes, _ = function(program, te.var("rows", min=1, max=ROWS[-1]), target, classes=True)
         for rows in ROWS:
             own, (inputs, output) = function(program, rows, target)
             tensors = [
                 torch.randn([int(extent) for extent in one.shape], device="cuda").to(getattr(torch, one.dtype))
                 for one in (*inputs, output)
             ]
-            other = torch.empty_like(tensors[-1])
-            before, after = bench.medians_ms([lambda: own(*tensors), lambda: of_any(*tensors[:-1], other)], 30)
-            same = (tensors[-1].double() - other.double()).abs().max().item()
+            given, results = tensors[:-1], [torch.empty_like(tensors[-1]) for _ in range(2)]
+            one, any_ms, classes_ms = bench.medians_ms(
+                [lambda: own(*tensors), lambda: of_any(*given, results[0]), lambda: of_classes(*given, results[1])], 30
+            )
+            same = max((tensors[-1].double() - result.double()).abs().max().item() for result in results)
             found.append(
-                {"program": program.__name__, "rows": rows, "own_ms": before, "any_ms": after, "ratio": before / after,
-                 "largest_difference": same}
+                {"program": program.__name__, "rows": rows, "own_ms": one, "any_ms": any_ms, "ratio": one / any_ms,
+                 "classes_ms": classes_ms, "ratio_of_classes": one / classes_ms, "largest_difference": same}
             )  # fmt: skip
             print(json.dumps(found[-1]), flush=True)
     if len(sys.argv) > 1:

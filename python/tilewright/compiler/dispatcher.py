@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import tvm_ffi
 
     from ..runtime import Device, Signature
+    from ..target import Target
 
 __all__ = ["Dispatch", "dispatch"]
 
@@ -80,6 +81,11 @@ class Dispatch(CallableBase):
     def signature(self) -> Signature:
         """The first function's: all have arguments of these names."""
         return self._choice.signature
+
+    @property
+    def target(self) -> Target:
+        """The first function's. Those of `tw.build` and `tw.ops` are all for one target."""
+        return self.functions[0].target
 
     def select(self, *arrays: Any) -> Function | None:
         """The function that a call with these arrays goes to, or None. They may be the inputs alone.

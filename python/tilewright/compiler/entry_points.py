@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast, overload
 
 from mlir import ir
 
@@ -12,11 +12,13 @@ from ..cache import Cache
 from ..errors import CompileError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_listed
 from ..ir import context
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..messages.location import user_source
 from ..messages.progress import progress
 from ..target import Target
+from .dispatcher import Dispatch, dispatch
 from .function import Function
 from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of
 from .program_name import checked_name
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
     from ..te.statements import Buffer
 
     Program = Schedule | Tensor | Sequence[Tensor] | ir.Module | str
+    Classes = Sequence[Schedule]
 
-__all__ = ["build", "lower", "take_up"]
+__all__ = ["build", "build_classes", "lower", "take_up"]
 
 
 def _parse(text: str, name: str, stage: str) -> ir.Module:
@@ -197,6 +200,7 @@ def lower(
     return lowering.copy_of("te" if stage == "schedule" else stage)
 
 
+@overload
 def build(
     program: Program,
     args: Sequence[Any] | None = None,
@@ -209,14 +213,44 @@ def build(
     cache: Cache | str | PathLike[str] | bool | None = None,
     host: Literal["managed"] | None = None,
     binds: Mapping[Tensor, Buffer] | None = None,
-) -> Function:
+) -> Function: ...
+
+
+@overload
+def build(
+    program: Classes,
+    args: Sequence[Any] | None = None,
+    target: Target | str | None = None,
+    name: str | None = None,
+    *,
+    after: Mapping[str, Hook | Sequence[Hook]] | None = None,
+    target_host: Target | str | None = None,
+    cache: Cache | str | PathLike[str] | bool | None = None,
+    host: Literal["managed"] | None = None,
+    binds: Mapping[Tensor, Buffer] | None = None,
+) -> Function | Dispatch: ...
+
+
+def build(
+    program: Program | Classes,
+    args: Sequence[Any] | None = None,
+    target: Target | str | None = None,
+    name: str | None = None,
+    *,
+    after: Mapping[str, Hook | Sequence[Hook]] | None = None,
+    start: str | None = None,
+    target_host: Target | str | None = None,
+    cache: Cache | str | PathLike[str] | bool | None = None,
+    host: Literal["managed"] | None = None,
+    binds: Mapping[Tensor, Buffer] | None = None,
+) -> Function | Dispatch:
     """Compiles a program to a function.
 
     Parameters
     ----------
     program
         A schedule, an MLIR module, or IR text. The text may be the edited output of `Function.ir(stage)` or
-        `tilewright-opt`.
+        `tilewright-opt`. Of schedules for classes of extents (`te.Schedule.classes`), the result is a `Dispatch`.
     args
         Only with a schedule: the function's parameters in order. They are all input and output tensors, and each
         `te.var` that a call passes as a number. A tuple, a NamedTuple, a dataclass or a `te.shape` of these is one
@@ -260,7 +294,12 @@ def build(
     """
     if target_host is not None:
         target = Target(Target.of(target), host=target_host)
-    lowering = take_up(program, _bound(args, binds), target, name, after=after, start=start)
+    if _is_of_classes(program):
+        if start is not None:
+            raise TypeError("expected start only beside a module or IR text: a schedule starts at te")
+        made = [(one, args) for one in program]
+        return build_classes(made, target, name or "main", after=after, cache=cache, host=host, binds=binds)
+    lowering = take_up(cast("Program", program), _bound(args, binds), target, name, after=after, start=start)
     lowering.cache = Cache.of(cache)
     if host not in (None, "managed"):
         raise ValueError(f"expected host to be 'managed' or None, got {host!r}")
@@ -272,3 +311,30 @@ def build(
     if lowering.managed and strided:
         raise ValueError(f"{function.signature}: expected row-major arguments with host='managed', got {strided[0]}")
     return function
+
+
+def _is_of_classes(program: Program | Classes) -> TypeGuard[Classes]:
+    from ..te import Schedule
+
+    return is_listed(program) and bool(program) and all(isinstance(one, Schedule) for one in program)
+
+
+def build_classes(
+    schedules: Sequence[tuple[Schedule, Sequence[Any] | None]],
+    target: Target | str | None,
+    name: str,
+    **options: Any,
+) -> Function | Dispatch:
+    """One function of schedules for classes of extents, each with its arguments, that chooses by a call's extents."""
+    if len(schedules) == 1:
+        return build(*schedules[0], target, name, **options)
+    if not all(s.ranges for s, _ in schedules):
+        raise ValueError(
+            f"{name}: expected schedules for classes of extents (te.Schedule.classes), got several that are for all: "
+            "tw.dispatch makes one function of several"
+        )
+    functions: list[Function] = []
+    for s, args in schedules:
+        most = [str(most) if most is not None else "more" for _, most in s.ranges.values()]
+        functions.append(build(s, args, target, "_".join([name, "to", *most]), **options))
+    return dispatch(functions, name)

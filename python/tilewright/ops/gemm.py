@@ -120,8 +120,8 @@ def matmul(
     ((4, 32), dtype('float16'))
     >>> s, tensors = matmul.schedule(x, w, transpose_b=True, choice={"tile": (16, 32), "warps": (1, 2)})
 
-    Placeholders may have symbolic extents. One function then serves all their values, with the schedule for the
-    greatest.
+    Placeholders may have symbolic extents. One function then serves all their values. With one symbol, it has a
+    schedule for each class of its values, and else the schedule for the greatest.
 
     >>> from tilewright import te
     >>> tokens = te.placeholder((te.var("tokens", max=64), 64), "float16", name="x")

@@ -11,11 +11,12 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from ..compiler import Function, build
+from ..compiler import Dispatch, Function, build_classes
 from ..compiler.program_name import free_name
 from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..guards import is_listed, is_mapping
+from ..rules.classes import in_classes
 from ..target import Target
 from ..te import Tensor
 from ..te.alignment import ALIGNMENT
@@ -78,12 +79,12 @@ class Operand:
 class _Known:
     """A compiled function for arrays like some that it was called with, and how its result is allocated beside them."""
 
-    function: Function
+    function: Function | Dispatch
     empty: Callable[[Any], Any] | None
     """Of the first array; None where the function does it."""
 
     @classmethod
-    def of(cls, function: Function, first: Any) -> _Known:
+    def of(cls, function: Function | Dispatch, first: Any) -> _Known:
         outputs = [one for one in function.signature.arguments if one.is_allocated]
         shape = tuple(extent for one in outputs for extent in one.shape if isinstance(extent, int))
         if len(outputs) != 1 or len(shape) != len(outputs[0].shape):
@@ -194,8 +195,9 @@ class Operator:
         """Row-major arrays in place of those given, and the options for them."""
         return {name: row_major(array) for name, array in given.items()}, options
 
-    def function(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Function:
-        """The compiled function of a `target` for such `arrays`, or placeholders.
+    def function(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Function | Dispatch:
+        """The compiled function of a `target` for such `arrays`, or placeholders. Where one of the extents is a symbol,
+        it may be a `Dispatch` over classes of its values.
 
         `options` are the operation's other parameters.
 
@@ -225,7 +227,9 @@ class Operator:
         given = {name: bound.arguments[name] for name in self._arrays if bound.arguments.get(name) is not None}
         return given, {name: value for name, value in bound.arguments.items() if name not in self._arrays}
 
-    def _find(self, given: Mapping[str, Any], options: Mapping[str, Any], target: Target | str | None) -> Function:
+    def _find(
+        self, given: Mapping[str, Any], options: Mapping[str, Any], target: Target | str | None
+    ) -> Function | Dispatch:
         where = Target(target) if target is not None else Target("cuda")
         return self._function(self._operands(given), frozen(options), where)
 
@@ -235,9 +239,15 @@ class Operator:
             for name, array in given.items()
         )
 
-    def _compile(self, operands: tuple[tuple[str, Operand], ...], options: Hashable, target: Target) -> Function:
-        s, tensors = self._scheduled(dict(operands), _thawed(options), target)
-        return build(s, tensors, target=target, name=free_name(self.__name__))
+    def _compile(
+        self, operands: tuple[tuple[str, Operand], ...], options: Hashable, target: Target
+    ) -> Function | Dispatch:
+        def make() -> Scheduled:
+            return self._scheduled(dict(operands), _thawed(options), target)
+
+        symbols = {extent for _, operand in operands for extent in operand.shape if isinstance(extent, Var)}
+        made = in_classes(symbols.pop(), make, lambda made: made[0]) if len(symbols) == 1 else [make()]
+        return build_classes(made, target, free_name(self.__name__))
 
     def _scheduled(self, operands: dict[str, Operand], options: Mapping[str, Any], target: Target) -> Scheduled:
         more = {"target": target} if self._takes_target else {}
@@ -269,7 +279,7 @@ def is_on_gpu(array: Any) -> bool:
     return where is not None and int(where()[0]) in _GPU
 
 
-def _into(function: Function, given: Mapping[str, Any], out: Any) -> Any:
+def _into(function: Function | Dispatch, given: Mapping[str, Any], out: Any) -> Any:
     function(*given.values(), out)
     return out
 

@@ -16,6 +16,7 @@ from ..target import Target
 from ..te.schedule import Schedule, create_schedule
 from ..te.tensor import Operation, Tensor
 from .attention import NAME, Attention, attention_in
+from .classes import in_classes, rows_in
 from .context import Context, Rule
 from .contraction import contraction_of
 from .cpu import CPU_RULES
@@ -63,6 +64,9 @@ def auto_schedule(
 
     The result is an ordinary `Schedule`, which you can print, change and build. ``s.explain()`` says which rule chose
     what, and ``s.plan`` is the same as data. The same program and target always give the same schedule.
+
+    With a symbolic extent, the schedule is for all values. ``s.classes`` are schedules for classes of the rows of
+    matmuls, of which ``tw.build(s.classes, args)`` makes one function that chooses by the extents of a call.
 
     A softmax between two matmuls of 16-bit floats becomes one kernel on sm_90a, as attention has it, with any change of
     the scores between. The schedule is then of a program with the same results. Its maximum, sum and values have scores
@@ -120,12 +124,30 @@ def auto_schedule(
             # Records may be of a space of the user's own, or of rules that have changed since.
             with contextlib.suppress(ValueError):
                 return auto_schedule(outputs, target, settings=merged, rules=rules)
+
+    def make() -> Schedule:
+        return _schedule_of(outputs, where, settings or {}, rules)
+
+    s = make()
+    symbol = rows_in(Program(s.outputs)) if s.plan is not None else None
+    if symbol is not None:
+        s.make_classes = lambda: tuple(in_classes(symbol, make, lambda made: made))
+    return s
+
+
+def _schedule_of(
+    outputs: Tensor | Operation | Sequence[Tensor | Operation],
+    where: Target,
+    settings: Mapping[str, Mapping[str, Any]],
+    rules: Sequence[Rule],
+) -> Schedule:
+    """The schedule of the rules, for the values that symbols have now."""
     s = create_schedule(outputs)  # type: ignore[arg-type]
     gpu = where.device
     found = None if rules else attention_in(s.outputs, gpu)
-    asked = {values["rule"] for values in (settings or {}).values() if "rule" in values}
+    asked = {values["rule"] for values in settings.values() if "rule" in values}
     if found is not None and asked <= {NAME}:
-        return _of_attention(found, s.outputs[0], where, settings or {})
+        return _of_attention(found, s.outputs[0], where, settings)
     program = Program(s.outputs)
     made = as_matrices(program, s.outputs, gpu) if gpu else None
     instead, products = made if made is not None else ({}, set[Operation]())
@@ -137,7 +159,7 @@ def auto_schedule(
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
     groups = groups_of(program, context.threads, anchors, products, *([is_staged] if gpu else []))
-    wanted = {stage: values["rule"] for stage, values in (settings or {}).items() if "rule" in values}
+    wanted = {stage: values["rule"] for stage, values in settings.items() if "rule" in values}
     decided = [_decide(context, all_rules, group, wanted) for group in groups]
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))
     for stage in wanted:

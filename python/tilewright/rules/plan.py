@@ -111,6 +111,8 @@ class Plan:
     target: str
     device: str
     decisions: tuple[Decision, ...]
+    extents: str = ""
+    """The values of a symbolic extent that it is for, where that is a class of them."""
 
     def __iter__(self) -> Iterator[Decision]:
         return iter(self.decisions)
@@ -146,7 +148,7 @@ class Plan:
                 yield replace(self, decisions=(*self.decisions[:place], other, *self.decisions[place + 1 :]))
 
     def __str__(self) -> str:
-        where = f"{self.target}, {self.device}" if self.device else self.target
+        where = ", ".join(filter(None, (self.target, self.device, self.extents)))
         return "\n".join([f"scheduled by rules for {where}", *(f"  {one}" for one in self.decisions)])
 
 

@@ -26,6 +26,7 @@ from .expr import Expr, Var
 from .extern_op import ExternOp
 from .program import axis_names, operations, symbols_of, symbols_of_extents, unique_name, unique_names
 from .scan_stages import ScanOp, rows_from
+from .symbol_ranges import narrowed
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_optional
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
     given.args += [op.given for op in inputs if op.given is not None]
     states = [op.state.op for op in ops if isinstance(op, ScanOp) and op.state is not None]
     names = unique_names(ops + states, {} if schedule is None else schedule.names)
-    with context, file_location(source):
+    with context, file_location(source), narrowed({} if schedule is None else schedule.ranges):
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
             layouts = {} if schedule is None else input_layouts(schedule)

@@ -14,6 +14,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..messages.location import Source, user_source
 from .extents import Array, Range, as_extent
 from .operators import SYMBOLS, Operators
+from .symbol_ranges import Ranged
 from .walks import Steps, run
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Const(Expr):
         return str(self.value)
 
 
-class Var(Expr):
+class Var(Ranged, Expr):
     """A symbolic extent or a number that a call gives, the same wherever it stands (`te.var`, `te.size_var`), or an
     element in a combiner.
 
@@ -161,19 +162,17 @@ class Var(Expr):
     (8, 4096)
     """
 
-    __slots__ = ("default", "divisible_by", "is_size", "is_symbol", "maximum", "minimum", "name")
+    __slots__ = ("_maximum", "_minimum", "default", "divisible_by", "is_size", "is_symbol", "name")
 
     name: str
     is_symbol: bool
     is_size: bool
     divisible_by: int
-    minimum: int
 
     def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True, is_symbol: bool = False) -> None:
         super().__init__(dtype, source, is_index)
         self.name, self.is_symbol, self.is_size = name, is_symbol or is_index, False
-        self.divisible_by, self.minimum = 1, 0
-        self.maximum: int | None = None
+        self.divisible_by, self.minimum, self.maximum = 1, 0, None
         self.default: int | float | bool | None = None
 
     @property

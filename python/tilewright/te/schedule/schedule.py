@@ -78,8 +78,8 @@ class Schedule(ProgramPrimitives):
     """
 
     __slots__ = (
-        "_inputs", "context", "graph", "instead", "module", "names", "operation", "outputs", "plan", "symbols",
-        "written",
+        "_inputs", "context", "graph", "instead", "make_classes", "module", "names", "operation", "outputs", "plan",
+        "ranges", "symbols", "written",
     )  # fmt: skip
 
     outputs: Array[Operation]
@@ -96,6 +96,9 @@ class Schedule(ProgramPrimitives):
         self.plan: Plan | None = None
         self.instead: dict[Operation, Operation] = {}
         """Of outputs of a program that this one gives the same results as, those of this one."""
+        self.make_classes: Callable[[], tuple[Schedule, ...]] | None = None
+        self.ranges: dict[Var, tuple[int, int | None]] = {}
+        """The least and the greatest value of symbols that it is for, where it is for a class of their values."""
         self.symbols: dict[str, Var] = {}  # by which loops were split
         ops = operations(outputs)
         states = [op.state.op for op in ops if isinstance(op, ScanOp) and op.state is not None]
@@ -117,6 +120,23 @@ class Schedule(ProgramPrimitives):
     def stages(self) -> tuple[Stage, ...]:
         """The stages, each after those that it reads, then those that the schedule made."""
         return tuple(dict.fromkeys(self.graph.stages.values()))
+
+    @property
+    def classes(self) -> tuple[Schedule, ...]:
+        """The schedules that `tw.auto_schedule` makes for classes of the values of a symbolic extent, in order. Where
+        one serves all values, that is the only one.
+
+        ``tw.build(s.classes, args)`` makes one function of them, which chooses by the extents of each call.
+
+        >>> import tilewright as tw
+        >>> from tilewright import te
+        >>> rows, k = te.var("rows", min=1), te.reduce_axis((0, 64), "k")
+        >>> A, B = te.placeholder((rows, 64), "float16", "A"), te.placeholder((64, 256), "float16", "B")
+        >>> C = te.compute((rows, 256), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+        >>> [found for one in tw.auto_schedule(C, "cuda -device=H200").classes for found in one.ranges.values()]
+        [(1, 1), (2, None)]
+        """
+        return (self,) if self.make_classes is None else self.make_classes()
 
     @property
     def stage_map(self) -> dict[Operation, Stage]:
@@ -193,7 +213,8 @@ class Schedule(ProgramPrimitives):
             raise ValueError(
                 f"{user_source()}: explain: expected an axis, of a schedule that tw.auto_schedule did not make"
             )
-        return str(self.plan)
+        of_classes = [str(one.plan) for one in self.classes]
+        return "\n".join(of_classes if len(of_classes) > 1 else [str(self.plan)])
 
     def emit(self, function: str) -> None:
         """Puts the schedule at the current insertion point, as that of `function`."""
