@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..schedules.matmuls.simt import fetch, multiply_tiles
 from ..schedules.matmuls.simt_tiles import tiles_for
 from ..te import Expr, indexdiv, thread_axis
@@ -71,7 +73,7 @@ class VectorTiles:
         for stage, along_k in zip(factors, ways):
             s[stage].set_scope("shared")
             if along_k:
-                s[stage].transform_layout(_turned)
+                s[stage].transform_layout(partial(_turned, block_k))
         is_whole = problem.N % (4 if split_k == 1 else 1) == 0 and (split_k > 1 or root.dtype == "float32")
         axes = anchored(s[root], group) if last is root else None
         multiply_tiles(s, last, sums, (factors[0], factors[1]), tile, block_k, lanes, is_whole=is_whole, axes=axes)
@@ -89,13 +91,14 @@ class VectorTiles:
         total.unroll(total.op.reduce_axis[0])
 
 
-def _turned(*at: Expr) -> list[Expr]:
+def _turned(block_k: int, *at: Expr) -> list[Expr]:
     """The layout of an operand whose rows are along K: K by what its results are along.
 
-    Every fourth row begins four words later, so that threads that store a column of a row of memory use other banks.
+    A warp stores four rows of the K tile at a time, and 128 / block_k neighbours of each. Every fourth row begins so
+    many words later, so that each thread uses a bank of its own.
     """
     *outer, row, k = at
-    return [*outer, k, row + indexdiv(k, 4) * 4]
+    return [*outer, k, row + indexdiv(k, 4) * (128 // block_k)]
 
 
 def _fetch(stage: Stage, is_whole: bool, threads: tuple[int, int]) -> None:

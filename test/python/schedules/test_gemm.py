@@ -49,6 +49,8 @@ def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
         ((5, 100, 40), None, {}),
         ((64, 64, 96), None, SMALL | {"split_k": 3}),
         ((36, 44, 52), 2, SMALL | {"block_k": 32}),
+        ((36, 44, 50), 2, SMALL | {"block_k": 16, "stages": 3}),
+        ((33, 40, 64), None, SMALL | {"split_k": 2, "stages": 4}),
     ],
 )
 def test_sgemm_of_any_layout(
@@ -90,6 +92,16 @@ def test_rows_of_whole_vectors_are_read_in_vectors(layout: str) -> None:
     assert ".v4" not in odd.replace("shared.v4", "")
 
 
+@pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
+def test_with_more_stages_no_register_holds_what_is_fetched(layout: str) -> None:
+    ways = {"transpose_a": layout[0] == "T", "transpose_b": layout[1] == "T"}
+    s, tensors = schedules.sgemm(256, 256, 256, tile=(128, 128), block_k=16, split_k=1, stages=3, **ways)
+    ptx = tw.build(s, tensors, target="cuda -arch=sm_90a", name="sgemm").ptx
+    assert "ld.global" not in ptx and "st.shared" not in ptx
+    singly = layout.count("N", 0, 1) + layout.count("T", 1)  # operands whose rows are along k
+    assert ptx.count("], 4;") == singly * 3 * 8 and ptx.count("], 16;") == (2 - singly) * 3 * 2
+
+
 def test_a_step_is_longer_where_few_blocks_wait_for_it() -> None:
     """Small matmuls have tiles for many SMs, and K tiles of 32; large ones have the largest tiles."""
     target = "cuda -device=H200"
@@ -112,3 +124,9 @@ def test_no_parts() -> None:
     with pytest.raises(ValueError) as error:
         schedules.sgemm(64, 64, 64, split_k=0)
     assert str(error.value) == "expected a positive split_k, got 0"
+
+
+def test_no_stages() -> None:
+    with pytest.raises(ValueError) as error:
+        schedules.sgemm(64, 64, 64, stages=1)
+    assert str(error.value) == "expected at least 2 stages, got 1"

@@ -38,6 +38,7 @@ def sgemm(
     block_k: int | None = None,
     lanes: int | None = None,
     split_k: int | None = None,
+    stages: int = 2,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N. An operand that is transposed is stored as
     K x M (`transpose_a`), or N x K (`transpose_b`). With `batch`, each of the three is that many matrices.
@@ -46,7 +47,8 @@ def sgemm(
     threads read neighbouring words. The K tile is `block_k`. The next K tile is loaded to registers while the current
     one is multiplied. It is then stored to the other half of the shared buffers, so a K tile needs one barrier. An
     operand that is contiguous along k is transposed on its way to shared memory. Elements of a tile outside of A and B
-    are zero, and the rest of the kernel needs no predicates.
+    are zero, and the rest of the kernel needs no predicates. With more than two `stages`, ``cp.async`` copies so many
+    K tiles less one ahead, which takes no registers (sm_80 and up).
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; a second kernel adds their
     results. Options that are not given are the fastest by a model. A long matmul of at most 16 rows, with a B that is
@@ -60,7 +62,7 @@ def sgemm(
     ------
     ValueError
         Where `lanes` is no multiple of 4, or does not divide `tile`; where `block_k` is no multiple of 4; where
-        `split_k` is not positive.
+        `split_k` is not positive; where there are fewer than two `stages`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*sgemm(256, 256, 256, tile=(128, 128)), target="cuda -arch=sm_90a", name="sgemm")
@@ -69,6 +71,8 @@ def sgemm(
     """
     if split_k is not None and split_k < 1:
         raise ValueError(f"expected a positive split_k, got {split_k}")
+    if stages < 2:
+        raise ValueError(f"expected at least 2 stages, got {stages}")
     is_large = tile is None or min(tile) >= 64 and tile[0] * tile[1] >= 8192
     own, shown, step = lanes or (8 if is_large else 4), tile or (128, 128), 8 if block_k is None else block_k
     if own % 4 or shown[0] % own or shown[1] % own or step % 4 or step < 1:
@@ -77,7 +81,7 @@ def sgemm(
             f"lanes {own}, tile {shown} and block_k {step}"
         )
     what = _What(M, N, K, batch, transpose_a, transpose_b, epilogue, tuple(operands), out_dtype)
-    if tile is None and what.is_plain and M <= 16 and (split_k is not None or _fills_by_columns(what)):
+    if tile is None and what.is_plain and M <= 16 and stages == 2 and (split_k is not None or _fills_by_columns(what)):
         return _few_rows(what, split_k)
     if tile is None:
         tile, lanes, step, split_k = fastest_tiles(what.problem, block_k, lanes, split_k)
@@ -87,23 +91,24 @@ def sgemm(
     s, tensors, At, Bs, Cl, last = _products(what, tile, step, split_k)
     # What is beyond the matrix begins at a multiple of four where its rows do.
     is_whole = N % 4 == 0 and out_dtype == "float32" and not operands
-    multiply_tiles(s, last, Cl, (At, Bs), tile, step, lanes, is_whole=is_whole)
+    multiply_tiles(s, last, Cl, (At, Bs), tile, step, lanes, is_whole=is_whole, stages=stages)
 
     # All threads of the block fetch, neighbours what lies together.
     threads = tile[0] // lanes, tile[1] // lanes
-    _fetch(s[At], not transpose_a, (M, K)[not transpose_a], threads)
-    _fetch(s[Bs], transpose_b, (N, K)[transpose_b], threads)
+    _fetch(s[At], not transpose_a, (M, K)[not transpose_a], threads, stages > 2)
+    _fetch(s[Bs], transpose_b, (N, K)[transpose_b], threads, stages > 2)
     return s, tensors
 
 
-def _fetch(stage: Stage, is_along_k: bool, row: int, threads: tuple[int, int]) -> None:
+def _fetch(stage: Stage, is_along_k: bool, row: int, threads: tuple[int, int], is_async: bool) -> None:
     """A tile of an operand, K tile by rows or columns of C, of which neighbours lie together along one of the two. Four
-    at a time are fetched where no predicate can part them: tiles and K tiles begin at multiples of four."""
+    at a time are fetched where no predicate can part them: tiles and K tiles begin at multiples of four. What is stored
+    across is copied one by one if no register holds it."""
     *outer, k, i = stage.op.axis
     is_whole = row % 4 == 0
     if is_along_k:
         stage.storage_align(k, 32, 4)
-        four = _split_four(stage, k, is_whole)
+        four = _split_four(stage, k, is_whole and not is_async)
         stage.reorder(*outer, i, *four)
         fetch(stage, stage.fuse(*outer, i, four[0]), four[1:], *threads)
     else:
@@ -122,6 +127,7 @@ def multiply_tiles(
     *,
     is_whole: bool,
     axes: Sequence[IterVar] | None = None,
+    stages: int = 2,
 ) -> None:
     """Schedules a matmul like `sgemm`: `Cl` accumulates along its one reduction axis, and `last` stores the result.
 
@@ -158,7 +164,7 @@ def multiply_tiles(
         s[shared].compute_at(s[Cl], ko)
     for local in locals_:
         s[local].compute_at(s[Cl], ki)
-    s[Cl].software_pipeline(ko, stages=2)
+    s[Cl].software_pipeline(ko, stages, use_async=stages > 2)
 
 
 _TAGS = ("blockIdx.y", "blockIdx.x", "vthread", "vthread", "threadIdx.y", "threadIdx.x")
