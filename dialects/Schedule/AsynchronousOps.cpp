@@ -39,7 +39,7 @@ LogicalResult CopyByOp::verify() {
                               getDeferred())))
     return failure();
   return verifyOnlyOne<CopyByOp>(
-      *this, "what copies stage '" + stageName(getStage()).str() + "'",
+      *this, "the producer of stage '" + stageName(getStage()).str() + "'",
       [](CopyByOp op) -> Value { return op.getStage(); }, isSameStage);
 }
 

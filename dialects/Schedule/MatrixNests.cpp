@@ -212,13 +212,13 @@ LogicalResult tilewright::schedule::verifyMatrixNest(scf::ForOp nest, Instructio
     return refuse(add, "a sum with something else than A times B");
   memref::LoadOp left = getElement(multiply->getOperand(0)), right = getElement(multiply->getOperand(1));
   if (!(left == found.a && right == found.b) && !(left == found.b && right == found.a))
-    return refuse(multiply, "a product of something else than A and B");
+    return refuse(multiply, "a multiplication of something else than A and B");
   // The element is that before the store, of the same iteration.
   if (found.accumulator.getMemRef() != store.getMemRef() || found.accumulator->getBlock() != store->getBlock() ||
       !llvm::all_of_zip(found.accumulator.getIndices(), store.getIndices(), isSame))
     return refuse(store, "an accumulator that is stored elsewhere than where it is loaded from");
   if (found.a.getMemRef() == store.getMemRef() || found.b.getMemRef() == store.getMemRef())
-    return refuse(multiply, "a product of the accumulator's elements");
+    return refuse(multiply, "a multiplication of the accumulator's elements");
 
   LoopUses uses(found.loops);
   struct {

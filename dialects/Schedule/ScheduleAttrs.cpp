@@ -53,7 +53,7 @@ LogicalResult SpecializeAttr::verify(EmitError emitError, int64_t producer, int6
       return emitError() << "expected a multiple of 8 registers from 24 to 240, got " << registers;
   // Of 16 named barriers each takes one, as each warpgroup does.
   if (consumers < 1 || consumers > 7)
-    return emitError() << "expected 1 to 7 consumers, got " << consumers;
+    return emitError() << "expected 1 to 7 consumer warpgroups, got " << consumers;
   return success();
 }
 

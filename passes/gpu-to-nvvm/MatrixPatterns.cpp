@@ -62,7 +62,7 @@ struct ConvertMmaSync : ConvertOpToLLVMPattern<nvgpu::MmaSyncOp> {
     Type sum = resultType.getElementType();
     std::optional<NVVM::MMATypes> type = getMMAType(element, op.getTf32Enabled().value_or(false));
     if (!type || resultType.getNumElements() != 4 || !(sum.isF16() || sum.isF32() || sum.isInteger(32)))
-      return rewriter.notifyMatchFailure(op, "not a product of 16 x 8 sums of known types");
+      return rewriter.notifyMatchFailure(op, "not an mma of 16 x 8 elements of known types");
     Location loc = op.getLoc();
     Type i32 = rewriter.getI32Type();
     auto index = [&](int64_t i) { return LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(i)); };

@@ -78,7 +78,7 @@ struct SimulateToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
     SmallVector<Value> words(sim::NumMatmulWords, calls.i32(0));
     words[sim::MatmulAccumulator] = calls.i32(int64_t(*tile::findElement(result.getElementType())));
     words[sim::MatmulColumns] = words[sim::MatmulAccumulatorColumns] = calls.i32(result.getColumns());
-    rewriter.replaceOp(op, calls.create(sim::beginSumsFunction,
+    rewriter.replaceOp(op, calls.create(sim::beginAccumulatorFunction,
                                         {calls.state(), calls.site("to_accumulator"), calls.spill(words),
                                          calls.spill(adaptor.getFragment())},
                                         rewriter.getI64Type()));
@@ -107,7 +107,8 @@ struct SimulateWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
     }
     Type registers = getTypeConverter()->convertType(op.getFragment().getType());
     Value slot = calls.slot(DataLayout::closest(op).getTypeSize(registers));
-    calls.create(sim::readSumsFunction, {calls.state(), calls.site("wgmma_wait"), adaptor.getAccumulator(), slot});
+    calls.create(sim::readAccumulatorFunction,
+                 {calls.state(), calls.site("wgmma_wait"), adaptor.getAccumulator(), slot});
     rewriter.replaceOp(op, LLVM::LoadOp::create(rewriter, op.getLoc(), registers, slot));
     return success();
   }

@@ -140,7 +140,7 @@ LogicalResult TileNarrower::match() {
   if (int64_t blocks = getClusterBlocks(kernel); blocks > 1)
     return refuse() << "expected blocks without clusters for narrower tiles, got clusters of " << blocks;
   if (kernel.getPingpong() > 1)
-    return refuse() << "expected one set of consumers for narrower tiles, got " << kernel.getPingpong()
+    return refuse() << "expected one set of consumer warpgroups for narrower tiles, got " << kernel.getPingpong()
                     << ", which take tiles in turn";
   SmallVector<tile::StoreOp> stores;
   bool storesOthers = false, isPromoted = false;
@@ -156,7 +156,7 @@ LogicalResult TileNarrower::match() {
   for (tile::MatmulOp matmul : matmuls)
     isPromoted |= matmul.getPromoted().has_value();
   if (isPromoted)
-    return refuse() << "expected sums that the tensor cores keep for narrower tiles, got promoted ones";
+    return refuse() << "expected an accumulator that the tensor cores keep for narrower tiles, got a promoted one";
   if (stores.size() != 1 || storesOthers || matmuls.empty() || stores[0].getExtents() || stores[0].getBox().size() != 2)
     return refuse() << "expected a matrix that TMA stores for narrower tiles: use copy_by(\"tma\")";
   store = stores[0];

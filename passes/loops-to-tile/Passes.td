@@ -224,7 +224,7 @@ def PipelineChains : Pass<"pipeline-chains", "mlir::func::FuncOp"> {
 }
 
 def SplitAccumulations : Pass<"split-accumulations", "mlir::func::FuncOp"> {
-  let summary = "First iterations of matmuls begin an accumulator, and promoted sums are added up apart";
+  let summary = "First iterations of matmuls begin an accumulator, and promoted accumulators are added up apart";
   let description = [{
     The first iteration of a loop whose accumulator begins at zero stands before the loop: nothing is added to in it. Where a
     matmul is `promoted`, so many iterations are a loop of their own, whose accumulator is added to the sum of all others.

@@ -85,7 +85,7 @@ LogicalResult TileRaiser::raiseStore(Operation *of, memref::StoreOp store) {
     return failure();
   Value fragment = tiles.lookup(copy->buffer);
   if (!fragment || !isa<tile::FragmentType>(fragment.getType()))
-    return matmulError() << "expected a stage that reads the sums, got none in the kernel";
+    return matmulError() << "expected a stage that reads the accumulator, got none in the kernel";
   bool isTransposed = transposed.contains(copy->buffer);
   SmallVector<Value> coordinates = getCoordinates(*copy);
   SmallVector<int64_t> box = copy->getBox();
@@ -93,8 +93,9 @@ LogicalResult TileRaiser::raiseStore(Operation *of, memref::StoreOp store) {
   if (isTransposed) {
     // A part of it, so many columns of the accumulator, is one box.
     if (llvm::count_if(ArrayRef(box).drop_back(), [](int64_t extent) { return extent > 1; }) > 1)
-      return matmulError() << "expected rows of the result along one dimension where they are columns of the sums, got "
-                           << copy->describeRows() << " rows";
+      return matmulError()
+             << "expected rows of the result along one dimension where they are columns of the accumulator, got "
+             << copy->describeRows() << " rows";
     coordinates.back() = affine::makeComposedAffineApply(builder, copy->getLoc(), first + number * tile::kWgmmaRows,
                                                          {coordinates.back(), kernel.getWarpgroup()});
     box.back() = tile::kWgmmaRows;

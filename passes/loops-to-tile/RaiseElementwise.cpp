@@ -43,7 +43,7 @@ bool TileRaiser::matchElements(Elements &elements) {
 LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store) {
   auto refuse = [&] {
     return error("wgmma", store.getLoc())
-           << "stage '" << getBufferName(store.getMemRef()) << "' of the sums of '" << getStage() << "': ";
+           << "stage '" << getBufferName(store.getMemRef()) << "' of the accumulator of '" << getStage() << "': ";
   };
   for (Operation *around = store->getParentOp(); around != of->getParentOp(); around = around->getParentOp()) {
     auto guard = dyn_cast<scf::IfOp>(around);
@@ -61,8 +61,8 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
   Elements elements{of, store, {}, {}, {}, {}};
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   if (!matchElements(elements))
-    return refuse()
-           << "expected elements that are computed each of the sum at its own place, and of what is in global memory";
+    return refuse() << "expected elements that are computed each of the accumulator's element at its own place, and of "
+                       "what is in global memory";
   int64_t columns = elements.like.getColumns();
   auto rowDigits = index::getDigits(elements.row, tile::kWgmmaRows),
        columnDigits = index::getDigits(elements.column, columns);
@@ -70,7 +70,7 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
       llvm::count_if(loops, [](scf::ForOp loop) { return getConstantIntValue(loop.getUpperBound()) != 1; });
   if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops)
     return refuse() << "expected loops that go through all " << tile::kWgmmaRows << " rows and " << columns
-                    << " columns of a warpgroup's sums";
+                    << " columns of a warpgroup's accumulator";
   elements.rows = *rowDigits;
   elements.columns = *columnDigits;
   if (!isInGlobalMemory(store.getMemRef())) {
@@ -95,7 +95,8 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
     if (place && isShared(store.getMemRef()) && isAt(place->second, place->first))
       transposed.insert(store.getMemRef());
     else if (!place || !isAt(place->first, place->second))
-      return refuse() << "expected elements that are stored at the place of the sum that they are computed of";
+      return refuse()
+             << "expected elements that are stored at the place of the accumulator's element that they are computed of";
   }
   Value value = store.getValue();
   if (isInGlobalMemory(store.getMemRef())) {

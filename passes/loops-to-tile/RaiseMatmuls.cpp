@@ -31,7 +31,7 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
   if (!operand.isMNMajor && !(row == along))
     return refuse() << "expected a " << which << " operand whose rows, or columns, lie one behind the other in buffer '"
                     << getBufferName(operand.buffer)
-                    << "' as those of the sums do: have a stage of its own hold them so";
+                    << "' as those of the accumulator do: have a stage of its own hold them so";
   summed = operand.isMNMajor ? row : column;
   k = 1;
   for (auto [loop, factor] : summed.terms)
@@ -101,16 +101,16 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   auto type = cast<MemRefType>(sum.getType());
   int64_t rows = countRows(sum), columns = type.getShape().back();
   if (type.getRank() < 2 || rows != tile::kWgmmaRows)
-    return refuse() << "expected " << tile::kWgmmaRows << " rows of sums a warpgroup, got "
+    return refuse() << "expected " << tile::kWgmmaRows << " accumulator rows a warpgroup, got "
                     << (type.getRank() < 2 ? 1 : rows) << ": bind the loop over rows of " << tile::kWgmmaRows
                     << " to threadIdx.y";
   if (columns > tile::kWgmmaMaxColumns || columns % tile::kWgmmaColumnStep)
-    return refuse() << "expected a multiple of " << tile::kWgmmaColumnStep << " columns of sums up to "
+    return refuse() << "expected a multiple of " << tile::kWgmmaColumnStep << " accumulator columns up to "
                     << tile::kWgmmaMaxColumns << ", got " << columns;
   const auto &[row, column] = *inSum;
   if (!row.split(loops).second.isZero() || !column.split(loops).second.isZero() ||
       !index::getDigits(row, tile::kWgmmaRows) || !index::getDigits(column, columns))
-    return refuse() << "expected loops that go through all sums, 64 rows and " << columns << " columns";
+    return refuse() << "expected loops that go through the accumulator, 64 rows and " << columns << " columns";
 
   index::LinearIndex summed[2];
   int64_t k = 0;
@@ -133,7 +133,7 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
     return refuse() << "expected operands of " << aType << " whose rows are summed over along, got '"
                     << getBufferName(a->isMNMajor ? a->buffer : b->buffer) << "', whose columns are summed over";
   if (!instruction->takesColumns(columns))
-    return refuse() << "expected a multiple of " << instruction->columnStep << " columns of sums of " << aType
+    return refuse() << "expected a multiple of " << instruction->columnStep << " accumulator columns for " << aType
                     << ", got " << columns;
   if (k % instruction->k)
     return refuse() << "expected steps of a multiple of " << instruction->k << " elements of " << aType << ", got "
@@ -141,7 +141,7 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
 
   Value accumulator = tiles.lookup(sum);
   if (!accumulator)
-    return refuse() << "expected sums that begin at zero, got stage '" << getBufferName(sum)
+    return refuse() << "expected an accumulator that begins at zero, got stage '" << getBufferName(sum)
                     << "' without a value before them";
   // The operands of all matmuls first: those that follow each other are one group of instructions.
   int64_t count = 1;

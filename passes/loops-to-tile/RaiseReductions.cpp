@@ -41,7 +41,7 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
   auto [kind, element] = *combination;
   auto refuse = [&] {
     return error("wgmma", store.getLoc())
-           << "stage '" << getBufferName(buffer) << "' of the sums of '" << getStage() << "': ";
+           << "stage '" << getBufferName(buffer) << "' of the accumulator of '" << getStage() << "': ";
   };
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   Elements elements{of, store, {}, {}, {}, {}};
@@ -51,7 +51,7 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
   if (isMatched && elements.like.isColumn())
     return std::nullopt;
   if (!isMatched || !row || !(*row == elements.row))
-    return LogicalResult(refuse() << "expected a reduction of each row of a warpgroup's sums to one element");
+    return LogicalResult(refuse() << "expected a reduction of each row of a warpgroup's accumulator to one element");
   auto rowDigits = index::getDigits(elements.row, tile::kWgmmaRows),
        columnDigits = index::getDigits(elements.column, elements.like.getColumns());
   size_t numLoops =
@@ -59,7 +59,7 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
   bool isInLoops = llvm::all_of(stores, [](memref::StoreOp one) { return isa<scf::ForOp>(one->getParentOp()); });
   if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops || !isInLoops)
     return LogicalResult(refuse() << "expected loops that go through all " << tile::kWgmmaRows << " rows and "
-                                  << elements.like.getColumns() << " columns of a warpgroup's sums");
+                                  << elements.like.getColumns() << " columns of a warpgroup's accumulator");
   Type type = element.getType();
   if (!type.isF32() && !type.isSignlessInteger(32))
     return LogicalResult(refuse() << "expected rows of f32 or i32 to reduce, got " << type);

@@ -235,11 +235,11 @@ LogicalResult TileRaiser::checkIterations(scf::ForOp loop) {
   if (numSets > 1)
     return error("specialize", loop.getLoc())
            << "expected a constant number of iterations for " << numSets
-           << " consumers, each of which passes over the slots of the others' tiles, " << got();
+           << " consumer warpgroups, each of which passes over the slots of the others' tiles, " << got();
   if (promoted > 1)
     return error("wgmma of stage '" + getStage() + "'", loop.getLoc())
            << "expected a constant number of iterations, of each " << promoted
-           << " of which the sums are promoted together, " << got() << ": promote after each";
+           << " of which the accumulator is promoted together, " << got() << ": promote after each";
   return success();
 }
 

@@ -75,7 +75,7 @@ LogicalResult TileRaiser::raise() {
     return failure();
   LogicalResult raised = raiseBlock(*blockBody, nullptr);
   if (succeeded(raised) && !hasResult)
-    raised = matmulError() << "expected a stage that reads the sums, got none in the kernel";
+    raised = matmulError() << "expected a stage that reads the accumulator, got none in the kernel";
   // Loops that become one take less.
   bool isRolled =
       kernel.walk([](scf::ForOp loop) { return WalkResult(failure(loop->hasAttr(schedule::kRollingAttr))); })
@@ -229,7 +229,7 @@ LogicalResult TileRaiser::makeKernel() {
   if (numSets > 1 && !order)
     return error("specialize", pipeline.getLoc())
            << "expected a kernel whose blocks go through several tiles, which " << numSets
-           << " consumers take in turn: use s[...].persistent of the kernel's stage";
+           << " consumer warpgroups take in turn: use s[...].persistent of the kernel's stage";
   SmallVector<Attribute> axes;
   SmallVector<Value> sizes;
   SmallVector<Location> locations;

@@ -117,10 +117,9 @@ struct SplitAccumulations : impl::SplitAccumulationsBase<SplitAccumulations> {
   /// The tensor cores, which keep few bits of some sums, sum over few iterations alone.
   static LogicalResult promote(scf::ForOp loop, int64_t promoted) {
     if (loop.getNumResults() > 1)
-      return loop.emitError() << "wgmma: expected one accumulator of promoted sums in a loop, got "
-                              << loop.getNumResults();
+      return loop.emitError() << "wgmma: expected one promoted accumulator in a loop, got " << loop.getNumResults();
     if (!loop.getInductionVar().use_empty())
-      return loop.emitError() << "wgmma: expected roles for promoted sums, whose iterations load nothing";
+      return loop.emitError() << "wgmma: expected roles for a promoted accumulator, whose iterations load nothing";
     OpBuilder builder(loop);
     Location loc = loop.getLoc();
     Numbers numbers{builder, loc};

@@ -108,7 +108,7 @@ LogicalResult checkOrder(tile::KernelOp kernel) {
     return refuse() << "expected roles for stream_k, warps that copy beside those that multiply: use s["
                     << getAxisName(pipelines[0]).stage << "].specialize(" << getAxisName(pipelines[0]).axis << ")";
   if (order.getStreamK() && kernel.getPingpong() > 1)
-    return refuse() << "expected one set of consumers for stream_k, got " << kernel.getPingpong()
+    return refuse() << "expected one set of consumer warpgroups for stream_k, got " << kernel.getPingpong()
                     << ", which take tiles in turn";
   std::string symbolic;
   Value sizes[] = {kernel.getX(), kernel.getY(), kernel.getZ()};

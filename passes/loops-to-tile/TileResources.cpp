@@ -43,7 +43,7 @@ static LogicalResult checkDeferred(tile::KernelOp kernel, tile::StoreOp store, b
                        "behind the "
                        "next tile's matmul: use s[...].persistent of the kernel's stage";
   if (kernel.getPingpong() > 1)
-    return refuse() << "expected one set of consumers for a deferred result, got " << kernel.getPingpong()
+    return refuse() << "expected one set of consumer warpgroups for a deferred result, got " << kernel.getPingpong()
                     << ", which take tiles in turn";
   if (isPromoted)
     return refuse() << "expected an accumulator that the tensor cores keep for a deferred result, got a promoted one";
@@ -131,9 +131,9 @@ LogicalResult checkResources(tile::KernelOp kernel) {
   // Addresses, the ring's state and what the epilogue computes.
   constexpr int64_t kOthers = 24;
   if (int64_t least = held + deferred + kOthers; least > each) {
-    InFlightDiagnostic diag = emitError(loc)
-                              << (deferred ? "copy_by" : primitive) << ": expected at least " << least
-                              << " registers for a thread that multiplies, " << held << " of which hold its sums";
+    InFlightDiagnostic diag = emitError(loc) << (deferred ? "copy_by" : primitive) << ": expected at least " << least
+                                             << " registers for a thread that multiplies, " << held
+                                             << " of which hold its accumulator";
     if (deferred)
       diag << " and " << deferred << " a deferred result";
     return diag << ", got " << each;

@@ -84,13 +84,13 @@ LogicalResult EinsumPadding::checkProduct(Value value) {
       if (grows(axis) && !llvm::is_contained(*axes, axis))
         return error() << "expected all that is multiplied to have the reduction axis '" << stage.getAxisName(axis)
                        << "', which grows from " << getText(extents[axis]) << " to " << getText(longer[axis])
-                       << ", got a factor without";
+                       << ", got an operand without";
     reads.push_back(read);
     return success();
   }
   if (!made || !isa<arith::MulFOp, arith::MulIOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
                     arith::SIToFPOp, arith::UIToFPOp>(made))
-    return error() << "expected a sum of products of elements, got "
+    return error() << "expected a contraction of elements, got "
                    << (made ? "'" + made->getName().getStringRef().str() + "'" : std::string("an axis"));
   for (Value operand : made->getOperands())
     if (failed(checkProduct(operand)))
@@ -100,8 +100,7 @@ LogicalResult EinsumPadding::checkProduct(Value value) {
 
 LogicalResult EinsumPadding::check() {
   if (!stage.getNumReduce() || stage.getReducer() != te::ReducerKind::Sum)
-    return error() << "expected a sum of products, got "
-                   << (stage.getNumReduce() ? "another reduction" : "no reduction");
+    return error() << "expected a contraction, got " << (stage.getNumReduce() ? "another reduction" : "no reduction");
   ArrayRef<int64_t> padding = op.getPadding();
   if (padding.size() != stage.getNumAxes())
     return error() << "expected a number for each axis, " << stage.getNumAxes() << ", got " << padding.size();

@@ -155,7 +155,7 @@ LogicalResult CheckTileKernels::checkArrivals(gpu::GPUFuncOp kernel) {
     // A ring whose every slot is used once is never released.
     if (!releasing.empty() && consumers != ring.getConsumers())
       return ring.emitOpError("expected ")
-             << consumers << " consumers, the warpgroups that release the ring, got " << ring.getConsumers();
+             << consumers << " consumer warpgroups, which release the ring, got " << ring.getConsumers();
   }
   return success();
 }

@@ -35,7 +35,7 @@ def CheckTileKernels : Pass<"check-tile-kernels", "mlir::gpu::GPUFuncOp"> {
     be executed by many, or the other way round. The roles must make up the block. The kernel is not changed.
 
     ```mlir
-    %ring = tile.ring consumers 1 : ...  // error: expected 2 consumers, the warpgroups that release the ring, got 1
+    %ring = tile.ring consumers 1 : ...  // error: expected 2 consumer warpgroups, which release the ring, got 1
     ```
   }];
 }

@@ -77,10 +77,10 @@ enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 
 /// Modes of a shuffle, numbered as gpu::ShuffleMode is.
 enum class ShuffleMode : int32_t { Xor, Down, Up, Idx };
 
-/// The types of the operands and sums of a matmul.
+/// The types of the operands and accumulators of a matmul.
 enum class MatrixTypes : int32_t { F16ToF32, F16ToF16, BF16ToF32, TF32ToF32, S8ToS32, E4M3ToF32, E5M2ToF32 };
 
-/// Types of the operands and sums of a matmul of warpgroups, numbered as tile::Element is.
+/// Types of the operands and accumulators of a matmul of warpgroups, numbered as tile::Element is.
 enum class Element : int32_t { F16, BF16, TF32, E4M3, E5M2, S8, F32, S32 };
 
 /// What one `tile.wgmma` does: this many instructions, each with two descriptors of 64 bits, one behind the other.
@@ -144,13 +144,14 @@ constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";     // (state,
 constexpr const char beginMatmulFunction[] = "tw_sim_begin_matmul";
 // The same of a first operand in registers: (..., registers of all instructions, four each); its descriptors are 0.
 constexpr const char beginRegisterMatmulFunction[] = "tw_sim_begin_register_matmul";
-constexpr const char beginSumsFunction[] = "tw_sim_begin_sums"; // (state, site, matmul, registers) -> accumulator
+constexpr const char beginAccumulatorFunction[] =
+    "tw_sim_begin_accumulator"; // (state, site, matmul, registers) -> accumulator
 constexpr const char commitMatmulsFunction[] = "tw_sim_commit_matmuls"; // (state)
 constexpr const char waitMatmulsFunction[] = "tw_sim_wait_matmuls";     // (state, how many groups may be under way)
 // (state, site, counter, warpgroups, whether to count only if it is the last) -> 1 for the last of so many, else 0
 constexpr const char countArrivalFunction[] = "tw_sim_count_arrival";
-constexpr const char readSumsFunction[] = "tw_sim_read_sums"; // (state, site, accumulator, result)
-constexpr const char reportFunction[] = "tw_sim_report";      // (state, defect, flags, site, rank, elements, places)
+constexpr const char readAccumulatorFunction[] = "tw_sim_read_accumulator"; // (state, site, accumulator, result)
+constexpr const char reportFunction[] = "tw_sim_report"; // (state, defect, flags, site, rank, elements, places)
 
 } // namespace tilewright::sim
 

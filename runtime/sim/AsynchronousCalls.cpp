@@ -108,7 +108,7 @@ uint64_t tw_sim_begin_register_matmul(ThreadState *state, const char *site, uint
   return of(state).machine->beginMatmul(of(state), Site(site), {words, descriptors, accumulator, registers});
 }
 
-uint64_t tw_sim_begin_sums(ThreadState *state, const char *site, const int32_t *words, const char *registers) {
+uint64_t tw_sim_begin_accumulator(ThreadState *state, const char *site, const int32_t *words, const char *registers) {
   return of(state).machine->beginMatmul(of(state), Site(site), {words, nullptr, 0, registers});
 }
 
@@ -123,7 +123,7 @@ int32_t tw_sim_count_arrival(ThreadState *state, const char *site, uint64_t coun
   return of(state).machine->countArrival(of(state), Site(site), counter, warpgroups, ifLast);
 }
 
-void tw_sim_read_sums(ThreadState *state, const char *site, uint64_t accumulator, char *result) {
-  of(state).machine->readSums(of(state), Site(site), accumulator, result);
+void tw_sim_read_accumulator(ThreadState *state, const char *site, uint64_t accumulator, char *result) {
+  of(state).machine->readAccumulator(of(state), Site(site), accumulator, result);
 }
 }

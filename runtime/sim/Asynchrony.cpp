@@ -21,9 +21,9 @@ void Machine::beginCluster() {
     block.barriers.clear();
     block.arrivals.clear();
     block.visitors.clear();
-    block.sums.resize((threadCount + warpgroupSize - 1) / warpgroupSize);
-    for (WarpgroupSums &sums : block.sums)
-      sums.clear();
+    block.accumulators.resize((threadCount + warpgroupSize - 1) / warpgroupSize);
+    for (Accumulators &accumulators : block.accumulators)
+      accumulators.clear();
     block.told.clear();
     block.freeRegisters = blockRegisters - each * static_cast<int64_t>(threadCount);
   }

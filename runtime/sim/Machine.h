@@ -124,7 +124,7 @@ struct Thread : ThreadState {
   Meeting startsKnown;          // what it knew at its last fence of barriers' starts
   uint64_t clusterArrivals = 0; // how often it arrived at the cluster's barrier
   int64_t registers = 0, wantedRegisters = 0;
-  const MatmulPart *matmul = nullptr; // that its warpgroup is to do together, and then where the sums are
+  const MatmulPart *matmul = nullptr; // that its warpgroup is to do together, and then where the accumulator is
   uint64_t matmulResult = 0;
   // Groups of matmuls, TMA stores and copies: those that are ended, and the last that has members.
   struct Groups {
@@ -145,7 +145,7 @@ struct SimulatedBlock {
   TrackedMemory tracked;
   std::map<uint64_t, PhaseBarrier> barriers;  // by offset
   std::map<uint32_t, NamedArrivals> arrivals; // by the barrier's number
-  std::vector<WarpgroupSums> sums;            // of each warpgroup
+  std::vector<Accumulators> accumulators;     // of each warpgroup
   // What a warpgroup's threads learn of their last arrival, and how many of them have not yet.
   struct Told {
     bool isLast = false;
@@ -208,7 +208,7 @@ public:
   uint64_t beginMatmul(Thread &thread, Site site, const MatmulPart &part);
   void commitMatmuls(Thread &thread) { commit(thread.matmulGroups); }
   void waitForMatmuls(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.matmulGroups, underWay); }
-  void readSums(Thread &thread, Site site, uint64_t accumulator, char *result);
+  void readAccumulator(Thread &thread, Site site, uint64_t accumulator, char *result);
   /// Of all threads of a warpgroup: counts it at a place in global memory.
   bool countArrival(Thread &thread, Site site, uint64_t counter, int64_t warpgroups, bool ifLast);
 

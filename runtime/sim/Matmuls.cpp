@@ -63,7 +63,7 @@ void tilewright::sim::decode(Element element, const char *chunk, double *numbers
   }
 }
 
-void Sums::add(const double *a, const double *b, int k, int added) {
+void Accumulator::add(const double *a, const double *b, int k, int added) {
   // Products of such numbers are exact in 64 bits, and sums of few of them nearly so: one rounding an instruction.
   for (int row = 0; row < matmulRows; ++row) {
     double *sum = values.data() + row * columns;
@@ -101,7 +101,7 @@ void tilewright::sim::decodeRegisters(Element element, const char *registers, in
   }
 }
 
-void Sums::write(int number, const char *registers) {
+void Accumulator::write(int number, const char *registers) {
   int element = 0;
   for (int column = number % 4 * 2; column < columns; column += 8)
     for (int lower = 0; lower < 2; ++lower)
@@ -123,7 +123,7 @@ void Sums::write(int number, const char *registers) {
       }
 }
 
-void Sums::read(int number, char *registers) const {
+void Accumulator::read(int number, char *registers) const {
   int row = getRow(number), first = number % 4 * 2, element = 0;
   for (int column = first; column < columns; column += 8)
     for (int lower = 0; lower < 2; ++lower)
@@ -142,18 +142,20 @@ void Sums::read(int number, char *registers) const {
       }
 }
 
-Sums &WarpgroupSums::create(Element type, int columns) {
+Accumulator &Accumulators::create(Element type, int columns) {
   if (all.size() == maxLive)
-    all.erase(std::min_element(all.begin(), all.end(), [](const Sums &a, const Sums &b) { return a.id < b.id; }));
+    all.erase(std::min_element(all.begin(), all.end(),
+                               [](const Accumulator &a, const Accumulator &b) { return a.id < b.id; }));
   all.emplace_back();
-  Sums &sums = all.back();
-  sums.type = type;
-  sums.columns = columns;
-  sums.values.assign(matmulRows * columns, 0);
-  return sums;
+  Accumulator &accumulator = all.back();
+  accumulator.type = type;
+  accumulator.columns = columns;
+  accumulator.values.assign(matmulRows * columns, 0);
+  return accumulator;
 }
 
-Sums *WarpgroupSums::find(uint64_t id) {
-  auto found = std::find_if(all.begin(), all.end(), [&](const Sums &sums) { return sums.id == id; });
+Accumulator *Accumulators::find(uint64_t id) {
+  auto found =
+      std::find_if(all.begin(), all.end(), [&](const Accumulator &accumulator) { return accumulator.id == id; });
   return found == all.end() ? nullptr : &*found;
 }

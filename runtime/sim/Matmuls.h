@@ -18,9 +18,10 @@ struct MatmulPart {
   const int32_t *words = nullptr;
   const uint64_t *descriptors = nullptr; // two an instruction
   uint64_t accumulator = 0;              // 0: none
-  const char *registers = nullptr; // the thread's, of the first operand, or of the sums where there are no descriptors
+  const char *registers =
+      nullptr; // the thread's, of the first operand, or of the accumulator where there are no descriptors
 
-  bool isSums() const { return !descriptors; }
+  bool isAccumulator() const { return !descriptors; }
   Element element(int operand) const { return static_cast<Element>(words[operand ? MatmulB : MatmulA]); }
   bool isMNMajor(int operand) const { return words[MatmulMajors] >> operand & 1; }
   int extent(int operand) const { return operand ? words[MatmulColumns] : matmulRows; }
@@ -63,8 +64,8 @@ void decode(Element element, const char *chunk, double *numbers, int step);
 /// rows.
 void decodeRegisters(Element element, const char *registers, int number, double *rows);
 
-/// Sums of matmuls of a tile of 64 rows, in the registers of a warpgroup.
-struct Sums {
+/// The accumulator of matmuls of a tile of 64 rows, in the registers of a warpgroup.
+struct Accumulator {
   uint64_t id = 0;
   Element type = Element::F32;
   int columns = 0;
@@ -72,26 +73,26 @@ struct Sums {
   Site site;
   std::vector<double> values;
 
-  /// Adds the products of a[row][k] and b[k][column], rounded as the sums are, to so many columns.
+  /// Adds the products of a[row][k] and b[k][column], rounded as the accumulator is, to so many columns.
   void add(const double *a, const double *b, int k, int added);
   /// What thread `number` of the warpgroup holds, in registers.
   void read(int number, char *registers) const;
   void write(int number, const char *registers);
 };
 
-/// The sums that a warpgroup has. A matmul that adds to some gives new ones in their place.
-class WarpgroupSums {
+/// The accumulators that a warpgroup has. A matmul that adds to one gives a new one in its place.
+class Accumulators {
 public:
   void clear() { all.clear(), nextId = 1; }
-  Sums &create(Element type, int columns);
-  Sums *find(uint64_t id);
-  /// Gives the sums another id, which makes the one that they had invalid.
-  void rename(Sums &sums) { sums.id = nextId++; }
+  Accumulator &create(Element type, int columns);
+  Accumulator *find(uint64_t id);
+  /// Gives the accumulator another id, which makes the one that it had invalid.
+  void rename(Accumulator &accumulator) { accumulator.id = nextId++; }
 
 private:
   // Registers hold no more than a few; of those that nobody used the longest the last use is over.
   static constexpr size_t maxLive = 16;
-  std::vector<Sums> all;
+  std::vector<Accumulator> all;
   uint64_t nextId = 1;
 };
 

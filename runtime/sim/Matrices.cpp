@@ -1,8 +1,8 @@
 //===- Matrices.cpp - what a warp does with matrices ----------------------===//
 //
 // Eight rows of 16 bytes lie in one register of 32 lanes: lane l has bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4.
-// The operands of a matmul are made of such parts, the second with its columns as rows; the sums are too, with two
-// elements a part and lane, whatever their size.
+// The operands of a matmul are made of such parts, the second with its columns as rows; the accumulator is too, with
+// two elements a part and lane, whatever their size.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/sim/Matrices.h"
@@ -12,7 +12,7 @@
 
 using namespace tilewright::sim;
 
-static constexpr int rowsOfPart = 8, bytesOfLane = 4, rowsOfSums = 16, columnsOfSums = 8;
+static constexpr int rowsOfPart = 8, bytesOfLane = 4, rowsOfAccumulator = 16, columnsOfAccumulator = 8;
 
 template <typename T> static T read(const char *from, int element) {
   T value;
@@ -63,8 +63,8 @@ static double operandAt(const MatrixPart *const (&lanes)[warpSize], bool isFirst
 
 static void multiply(const MatrixPart *const (&lanes)[warpSize]) {
   MatrixTypes types = lanes[0]->types;
-  for (int row = 0; row < rowsOfSums; ++row)
-    for (int column = 0; column < columnsOfSums; ++column) {
+  for (int row = 0; row < rowsOfAccumulator; ++row)
+    for (int column = 0; column < columnsOfAccumulator; ++column) {
       int element = row / rowsOfPart * 2 + column % 2;
       char *sum = lanes[row % rowsOfPart * 4 + column / 2]->c;
       // Products of such numbers, and sums of few of them, are exact or nearly so in 64 bits.

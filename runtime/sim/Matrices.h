@@ -17,7 +17,7 @@ struct MatrixPart {
   bool isTransposed = false;
   const char *row = nullptr;
   char *result = nullptr;
-  // mma.sync: its elements of the operands and of the sums, which stay where they are.
+  // mma.sync: its elements of the operands and of the accumulator, which stay where they are.
   MatrixTypes types = MatrixTypes::F16ToF32;
   int32_t k = 0;
   const char *a = nullptr, *b = nullptr;

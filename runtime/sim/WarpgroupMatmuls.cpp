@@ -6,7 +6,7 @@
 
 using namespace tilewright::sim;
 
-static constexpr char usedSums[] =
+static constexpr char usedAccumulator[] =
     "use of an accumulator that another wgmma has added to since: an accumulator is used once";
 
 uint64_t Machine::beginMatmul(Thread &thread, Site site, const MatmulPart &part) {
@@ -16,7 +16,7 @@ uint64_t Machine::beginMatmul(Thread &thread, Site site, const MatmulPart &part)
 }
 
 static bool isSame(const MatmulPart &a, const MatmulPart &b) {
-  return a.isSums() == b.isSums() && !a.registers == !b.registers && a.accumulator == b.accumulator &&
+  return a.isAccumulator() == b.isAccumulator() && !a.registers == !b.registers && a.accumulator == b.accumulator &&
          std::equal(a.words, a.words + NumMatmulWords, b.words) &&
          std::equal(a.descriptors, a.descriptors + 2 * a.words[MatmulInstructions], b.descriptors);
 }
@@ -69,11 +69,11 @@ bool Machine::endMatmul(SimulatedBlock &block, size_t firstThread) {
   if (!std::all_of(first, end, [&](const Thread &thread) { return isSame(part, *thread.matmul); }))
     reportAt(BarrierAccess, site,
              "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
-  if (part.isSums()) {
+  if (part.isAccumulator()) {
     // They begin with what the threads hold: no matmul is under way.
-    Sums &begun = block.sums[number].create(static_cast<Element>(part.words[MatmulAccumulator]),
-                                            part.words[MatmulAccumulatorColumns]);
-    block.sums[number].rename(begun);
+    Accumulator &begun = block.accumulators[number].create(static_cast<Element>(part.words[MatmulAccumulator]),
+                                                           part.words[MatmulAccumulatorColumns]);
+    block.accumulators[number].rename(begun);
     begun.site = site;
     for (Thread *thread = first; thread != end; ++thread)
       begun.write(thread - first, thread->matmul->registers);
@@ -101,16 +101,16 @@ bool Machine::endMatmul(SimulatedBlock &block, size_t firstThread) {
   }
 
   auto type = static_cast<Element>(part.words[MatmulAccumulator]);
-  WarpgroupSums &all = block.sums[number];
-  Sums *sums = part.accumulator ? all.find(part.accumulator) : nullptr;
-  if (part.accumulator && !sums)
-    reportAt(UnwrittenRead, site, usedSums, block);
-  if (!sums)
-    sums = &all.create(type, part.words[MatmulAccumulatorColumns]);
-  all.rename(*sums);
-  sums->group = first->matmulGroups.last;
-  sums->site = site;
-  User user({{agent, sums->group}, site, /*isAsync=*/true}, common.known, common.fenced);
+  Accumulators &all = block.accumulators[number];
+  Accumulator *accumulator = part.accumulator ? all.find(part.accumulator) : nullptr;
+  if (part.accumulator && !accumulator)
+    reportAt(UnwrittenRead, site, usedAccumulator, block);
+  if (!accumulator)
+    accumulator = &all.create(type, part.words[MatmulAccumulatorColumns]);
+  all.rename(*accumulator);
+  accumulator->group = first->matmulGroups.last;
+  accumulator->site = site;
+  User user({{agent, accumulator->group}, site, /*isAsync=*/true}, common.known, common.fenced);
   std::vector<double> a, b;
   for (int32_t i = 0; i < part.words[MatmulInstructions]; ++i) {
     if (part.registers) {
@@ -121,7 +121,7 @@ bool Machine::endMatmul(SimulatedBlock &block, size_t firstThread) {
       readOperand(part, 0, {part.descriptors[2 * i]}, user, block, who, a);
     }
     readOperand(part, 1, {part.descriptors[2 * i + 1]}, user, block, who, b);
-    sums->add(a.data(), b.data(), matmulBytes / bytesOf(part.element(0)), part.extent(1));
+    accumulator->add(a.data(), b.data(), matmulBytes / bytesOf(part.element(0)), part.extent(1));
   }
   if (timeline.isOn) {
     std::vector<Thread *> together;
@@ -130,23 +130,23 @@ bool Machine::endMatmul(SimulatedBlock &block, size_t firstThread) {
     align(together);
   }
   for (Thread *thread = first; thread != end; ++thread) {
-    thread->matmulResult = sums->id;
+    thread->matmulResult = accumulator->id;
     thread->wait = Wait::Nothing;
   }
   return true;
 }
 
-void Machine::readSums(Thread &thread, Site site, uint64_t accumulator, char *result) {
-  Sums *sums = thread.block->sums[thread.number / warpgroupSize].find(accumulator);
-  if (!sums) {
-    reportAt(UnwrittenRead, site, usedSums, *thread.block);
+void Machine::readAccumulator(Thread &thread, Site site, uint64_t id, char *result) {
+  Accumulator *accumulator = thread.block->accumulators[thread.number / warpgroupSize].find(id);
+  if (!accumulator) {
+    reportAt(UnwrittenRead, site, usedAccumulator, *thread.block);
     return;
   }
-  if (checked && thread.knowledge.known.of(thread.matmulGroups.agent) < sums->group)
+  if (checked && thread.knowledge.known.of(thread.matmulGroups.agent) < accumulator->group)
     reportAt(UnfinishedCopy, site,
              "read of an accumulator that is not done: " + describe(thread) + " reads what wgmma at " +
-                 sums->site.line() + " adds up, which is under way: its group is not " +
-                 (sums->group > thread.matmulGroups.ended ? "ended" : "waited for"),
+                 accumulator->site.line() + " adds up, which is under way: its group is not " +
+                 (accumulator->group > thread.matmulGroups.ended ? "ended" : "waited for"),
              *thread.block);
-  sums->read(thread.number % warpgroupSize, result);
+  accumulator->read(thread.number % warpgroupSize, result);
 }

@@ -74,11 +74,11 @@ _RUNTIME = (
     "tw_sim_wait_stores",
     "tw_sim_begin_matmul",
     "tw_sim_begin_register_matmul",
-    "tw_sim_begin_sums",
+    "tw_sim_begin_accumulator",
     "tw_sim_commit_matmuls",
     "tw_sim_wait_matmuls",
     "tw_sim_count_arrival",
-    "tw_sim_read_sums",
+    "tw_sim_read_accumulator",
 )
 
 

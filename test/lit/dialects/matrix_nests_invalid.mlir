@@ -247,7 +247,7 @@ func.func @square(%a: memref<16x16xf16>, %b: memref<8x16xf16>, %c: memref<16x8xf
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
-  // expected-error @below {{'scf.for' op expected the loops of one matmul, got a product of something else than A and B}}
+  // expected-error @below {{'scf.for' op expected the loops of one matmul, got a multiplication of something else than A and B}}
   scf.for %i = %c0 to %c16 step %c1 {
     scf.for %j = %c0 to %c8 step %c1 {
       scf.for %k = %c0 to %c16 step %c1 {
@@ -295,7 +295,7 @@ func.func @of_itself(%a: memref<16x16xf16>, %b: memref<8x16xf16>, %c: memref<16x
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %c16 = arith.constant 16 : index
-  // expected-error @below {{'scf.for' op expected the loops of one matmul, got a product of the accumulator's elements}}
+  // expected-error @below {{'scf.for' op expected the loops of one matmul, got a multiplication of the accumulator's elements}}
   scf.for %i = %c0 to %c16 step %c1 {
     scf.for %j = %c0 to %c8 step %c1 {
       scf.for %k = %c0 to %c16 step %c1 {

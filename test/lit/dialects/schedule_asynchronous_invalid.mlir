@@ -23,7 +23,7 @@ schedule.of @f {
   %C = schedule.stage "C"
   // expected-note @below {{the first is here}}
   schedule.copy_by <tma> %C swizzle 128
-  // expected-error @below {{'schedule.copy_by' op expected what copies stage 'C' once, got it twice}}
+  // expected-error @below {{'schedule.copy_by' op expected the producer of stage 'C' once, got it twice}}
   schedule.copy_by <tma> %C swizzle 64
 }
 
@@ -43,7 +43,7 @@ func.func @f(%A: tensor<8xf32>) { return }
 schedule.of @f {
   %C = schedule.stage "C"
   %k = schedule.reduce_axes %C ["k"] : !schedule.axis
-  // expected-error @below {{'schedule.specialize' op expected 1 to 7 consumers, got 8}}
+  // expected-error @below {{'schedule.specialize' op expected 1 to 7 consumer warpgroups, got 8}}
   schedule.specialize %k producer 40 consumer 232 consumers 8
 }
 

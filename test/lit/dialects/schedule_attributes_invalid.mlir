@@ -41,7 +41,7 @@ func.func private @f() attributes {test.value = #schedule.specialize<producer = 
 
 // -----
 
-// expected-error @below {{expected 1 to 7 consumers, got 8}}
+// expected-error @below {{expected 1 to 7 consumer warpgroups, got 8}}
 func.func private @f() attributes {test.value = #schedule.specialize<producer = 40, consumer = 232, consumers = 8>}
 
 // -----

@@ -28,7 +28,7 @@
 // CHECK: %[[SUM:.*]] = llvm.call @tw_sim_begin_matmul(%[[STATE]], {{.*}}) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> i64
 // CHECK: llvm.call @tw_sim_commit_matmuls(%[[STATE]])
 // CHECK: llvm.call @tw_sim_wait_matmuls(%[[STATE]],
-// CHECK: llvm.call @tw_sim_read_sums(%[[STATE]], %{{.*}}, %[[SUM]], %[[SLOT:.*]]) : (
+// CHECK: llvm.call @tw_sim_read_accumulator(%[[STATE]], %{{.*}}, %[[SUM]], %[[SLOT:.*]]) : (
 // CHECK: llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.struct<(f32, f32,
 // CHECK: llvm.call @tw_sim_store_matrices(%[[STATE]],
 // CHECK: llvm.call @tw_sim_fence(%[[STATE]],

@@ -97,7 +97,7 @@ func.func @main(%arg0: memref<128x128xbf16> {te.name = "A"}, %arg1: memref<256x1
   %c128 = arith.constant 128 : index
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
-  // expected-error @below {{persistent: expected one set of consumers for narrower tiles, got 2, which take tiles in turn}}
+  // expected-error @below {{persistent: expected one set of consumer warpgroups for narrower tiles, got 2, which take tiles in turn}}
   scf.for %arg3 = %c0 to %c128 step %c1 {
     scf.for %arg4 = %c0 to %c2 step %c1 {
       scf.for %arg5 = %c0 to %c4 step %c1 {

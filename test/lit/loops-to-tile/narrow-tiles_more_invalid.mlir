@@ -163,7 +163,7 @@ func.func @main(%arg0: memref<128x256xf8E4M3FN> {te.name = "A"}, %arg1: memref<2
   %c128 = arith.constant 128 : index
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
-  // expected-error @below {{persistent: expected sums that the tensor cores keep for narrower tiles, got promoted ones}}
+  // expected-error @below {{persistent: expected an accumulator that the tensor cores keep for narrower tiles, got a promoted one}}
   scf.for %arg3 = %c0 to %c128 step %c1 {
     scf.for %arg4 = %c0 to %c2 step %c1 {
       scf.for %arg5 = %c0 to %c4 step %c1 {

@@ -242,7 +242,7 @@ func.func @main(%arg0: memref<64x64xf16> {te.name = "A"}, %arg1: memref<64x64xf1
           memref.store %0, %alloc_1[%arg6, %arg7] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
         }
       }
-      // expected-error @below {{wgmma of stage 'P': expected rows of the result along one dimension where they are columns of the sums, got 8 x 8 rows}}
+      // expected-error @below {{wgmma of stage 'P': expected rows of the result along one dimension where they are columns of the accumulator, got 8 x 8 rows}}
       scf.for %arg6 = %c0 to %c64 step %c1 {
         scf.for %arg7 = %c0 to %c64 step %c1 {
           scf.for %arg8 = %c0 to %c64 step %c1 {

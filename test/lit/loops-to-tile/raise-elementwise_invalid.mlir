@@ -58,7 +58,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %2 = arith.cmpi slt, %arg8, %arg7 : index
           scf.if %2 {
           } else {
-            // expected-error @below {{wgmma: stage 'C.shared' of the sums of 'P': expected elements that are stored where a condition holds, got a store where one does not}}
+            // expected-error @below {{wgmma: stage 'C.shared' of the accumulator of 'P': expected elements that are stored where a condition holds, got a store where one does not}}
             memref.store %0, %alloc[%1, %arg8] : memref<128x64xf32, #gpu.address_space<workgroup>>
           }
         }
@@ -128,7 +128,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %2 = memref.load %alloca[%arg6, %1] : memref<64x64xf32, #gpu.address_space<private>>
           %3 = arith.addf %0, %2 : f32
           %4 = affine.apply #map(%arg5, %arg6)
-          // expected-error @below {{wgmma: stage 'C' of the sums of 'P': expected elements that are computed each of the sum at its own place, and of what is in global memory}}
+          // expected-error @below {{wgmma: stage 'C' of the accumulator of 'P': expected elements that are computed each of the accumulator's element at its own place, and of what is in global memory}}
           memref.store %3, %arg2[%4, %arg7] : memref<128x64xf32>
         }
       }
@@ -195,7 +195,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %0 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
           %1 = arith.fptosi %0 : f32 to i8
           %2 = affine.apply #map(%arg5, %arg6)
-          // expected-error @below {{wgmma: stage 'C.shared' of the sums of 'P': expected elements of f32, f16, bf16 or i32, which fragments have, got 'i8'}}
+          // expected-error @below {{wgmma: stage 'C.shared' of the accumulator of 'P': expected elements of f32, f16, bf16 or i32, which fragments have, got 'i8'}}
           memref.store %1, %alloc[%2, %arg7] : memref<128x64xi8, #gpu.address_space<workgroup>>
         }
       }
@@ -262,7 +262,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %1 = arith.subf %0, %0 : f32
           %2 = arith.cmpi slt, %arg7, %arg8 : index
           scf.if %2 {
-            // expected-error @below {{wgmma: stage 'P' of the sums of 'P': expected elements that are stored anew everywhere, got a condition under which they stay as they were: compute both by te.if_then_else}}
+            // expected-error @below {{wgmma: stage 'P' of the accumulator of 'P': expected elements that are stored anew everywhere, got a condition under which they stay as they were: compute both by te.if_then_else}}
             memref.store %1, %alloca[%arg7, %arg8] : memref<64x64xf32, #gpu.address_space<private>>
           }
         }
@@ -330,7 +330,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %0 = affine.apply #map2(%arg7)
           %1 = memref.load %alloca[%arg6, %0] : memref<64x64xf32, #gpu.address_space<private>>
           %2 = affine.apply #map(%arg5, %arg6)
-          // expected-error @below {{wgmma: stage 'C' of the sums of 'P': expected loops that go through all 64 rows and 64 columns of a warpgroup's sums}}
+          // expected-error @below {{wgmma: stage 'C' of the accumulator of 'P': expected loops that go through all 64 rows and 64 columns of a warpgroup's accumulator}}
           memref.store %1, %arg2[%2, %arg7] : memref<128x64xf32>
         }
       }

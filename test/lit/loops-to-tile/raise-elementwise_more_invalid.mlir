@@ -55,7 +55,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %0 = affine.apply #map(%arg5, %arg6)
           %1 = affine.apply #map1()[%0]
           %2 = memref.load %alloca[%arg7, %1] : memref<64x64xf32, #gpu.address_space<private>>
-          // expected-error @below {{wgmma: stage 'C.shared' of the sums of 'P': expected elements that are stored at the place of the sum that they are computed of}}
+          // expected-error @below {{wgmma: stage 'C.shared' of the accumulator of 'P': expected elements that are stored at the place of the accumulator's element that they are computed of}}
           memref.store %2, %alloc[%0, %arg7] : memref<128x64xf32, #gpu.address_space<workgroup>>
         }
       }

@@ -152,7 +152,7 @@ func.func @rows_to_shared_memory() {
       }
       scf.for %i = %c0 to %c64 step %c1 {
         %x = memref.load %most[%i] : memref<64xf32, #private>
-        // expected-error @below {{wgmma: stage 'K' of the sums of 'P': expected one element a row to stay in registers or to go to global memory}}
+        // expected-error @below {{wgmma: stage 'K' of the accumulator of 'P': expected one element a row to stay in registers or to go to global memory}}
         memref.store %x, %kept[%i] : memref<64xf32, #shared>
       }
       scf.for %k = %c0 to %c2 step %c1 {

@@ -179,7 +179,7 @@ func.func @main() {
       scf.for %arg7 = %c0 to %c2 step %c1 {
         %alloc_0 = memref.alloc() {te.stage = "As"} : memref<128x64xf16, #gpu.address_space<workgroup>>
         %alloc_1 = memref.alloc() {te.stage = "Bs"} : memref<64x64xf16, #gpu.address_space<workgroup>>
-        // expected-error @below {{wgmma of stage 'P': expected 64 rows of sums a warpgroup, got 32: bind the loop over rows of 64 to threadIdx.y}}
+        // expected-error @below {{wgmma of stage 'P': expected 64 accumulator rows a warpgroup, got 32: bind the loop over rows of 64 to threadIdx.y}}
         scf.for %arg8 = %c0 to %c64 step %c1 {
           scf.for %arg9 = %c0 to %c64 step %c1 {
             scf.for %arg10 = %c0 to %c64 step %c1 {
@@ -216,7 +216,7 @@ func.func @main() {
       scf.for %arg7 = %c0 to %c2 step %c1 {
         %alloc_0 = memref.alloc() {te.stage = "As"} : memref<128x64xf16, #gpu.address_space<workgroup>>
         %alloc_1 = memref.alloc() {te.stage = "Bs"} : memref<64x64xf16, #gpu.address_space<workgroup>>
-        // expected-error @below {{wgmma of stage 'P': expected loops that go through all sums, 64 rows and 64 columns}}
+        // expected-error @below {{wgmma of stage 'P': expected loops that go through the accumulator, 64 rows and 64 columns}}
         scf.for %arg8 = %c0 to %c64 step %c1 {
           scf.for %arg9 = %c0 to %c128 step %c1 {
             scf.for %arg10 = %c0 to %c64 step %c1 {
@@ -315,7 +315,7 @@ func.func @main(%arg0: memref<64x128xi8> {te.name = "A"}, %arg1: memref<40x128xi
           memref.store %0, %alloc_1[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<40x128xi8, #gpu.address_space<workgroup>>
         }
       }
-      // expected-error @below {{wgmma of stage 'P': expected a multiple of 16 columns of sums of 'i8', got 40}}
+      // expected-error @below {{wgmma of stage 'P': expected a multiple of 16 accumulator columns for 'i8', got 40}}
       scf.for %arg8 = %c0 to %c64 step %c1 {
         scf.for %arg9 = %c0 to %c40 step %c1 {
           scf.for %arg10 = %c0 to %c128 step %c1 {

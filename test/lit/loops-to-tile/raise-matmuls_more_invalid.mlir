@@ -48,7 +48,7 @@ func.func @main(%arg0: memref<2x8x8x64xf16> {te.name = "X"}) {
         }
         %alloc_0 = memref.alloc() {te.stage = "B"} : memref<3x1x64x64xf16, #gpu.address_space<workgroup>>
         scf.for %arg7 = %c0 to %c3 step %c1 {
-          // expected-error @below {{wgmma of stage 'P': expected a first operand whose rows, or columns, lie one behind the other in buffer 'A' as those of the sums do: have a stage of its own hold them so}}
+          // expected-error @below {{wgmma of stage 'P': expected a first operand whose rows, or columns, lie one behind the other in buffer 'A' as those of the accumulator do: have a stage of its own hold them so}}
           scf.for %arg8 = %c0 to %c2 step %c1 {
             scf.for %arg9 = %c0 to %c4 step %c1 {
               scf.for %arg10 = %c0 to %c8 step %c1 {
@@ -172,7 +172,7 @@ func.func @main() {
       scf.for %arg7 = %c0 to %c2 step %c1 {
         %alloc_0 = memref.alloc() {te.stage = "As"} : memref<128x64xf16, #gpu.address_space<workgroup>>
         %alloc_1 = memref.alloc() {te.stage = "Bs"} : memref<64x64xf16, #gpu.address_space<workgroup>>
-        // expected-error @below {{wgmma of stage 'P': expected a multiple of 8 columns of sums up to 256, got 60}}
+        // expected-error @below {{wgmma of stage 'P': expected a multiple of 8 accumulator columns up to 256, got 60}}
         scf.for %arg8 = %c0 to %c64 step %c1 {
           scf.for %arg9 = %c0 to %c64 step %c1 {
             scf.for %arg10 = %c0 to %c64 step %c1 {

@@ -54,7 +54,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %0 = memref.load %alloca_0[%arg6] : memref<64xf16, #gpu.address_space<private>>
           %1 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf16, #gpu.address_space<private>>
           %2 = arith.maximumf %0, %1 : f16
-          // expected-error @below {{wgmma: stage 'R.local' of the sums of 'C': expected rows of f32 or i32 to reduce, got 'f16'}}
+          // expected-error @below {{wgmma: stage 'R.local' of the accumulator of 'C': expected rows of f32 or i32 to reduce, got 'f16'}}
           memref.store %2, %alloca_0[%arg6] : memref<64xf16, #gpu.address_space<private>>
         }
       }
@@ -120,7 +120,7 @@ func.func @main(%arg0: memref<64x128xbf16> {te.name = "A"}, %arg1: memref<64x128
         %2 = memref.load %alloca[%arg7, %arg6] : memref<64x64xf32, #gpu.address_space<private>>
         %3 = arith.addf %1, %2 : f32
         %4 = arith.maximumf %0, %3 : f32
-        // expected-error @below {{wgmma: stage 'R.local' of the sums of 'C': expected a reduction of each row of a warpgroup's sums to one element}}
+        // expected-error @below {{wgmma: stage 'R.local' of the accumulator of 'C': expected a reduction of each row of a warpgroup's accumulator to one element}}
         memref.store %4, %alloca_0[%arg6] : memref<64xf32, #gpu.address_space<private>>
       }
     }
@@ -186,7 +186,7 @@ func.func @main(%arg1: memref<128x128xbf16> {te.name = "A"}, %arg2: memref<64x12
           %0 = memref.load %alloca_0[%arg7] : memref<64xf32, #gpu.address_space<private>>
           %1 = memref.load %alloca[%arg7, %arg8] : memref<64x64xf32, #gpu.address_space<private>>
           %2 = arith.maximumf %0, %1 : f32
-          // expected-error @below {{wgmma: stage 'R.local' of the sums of 'C': expected a reduction that begins with a constant}}
+          // expected-error @below {{wgmma: stage 'R.local' of the accumulator of 'C': expected a reduction that begins with a constant}}
           memref.store %2, %alloca_0[%arg7] : memref<64xf32, #gpu.address_space<private>>
         }
       }

@@ -328,7 +328,7 @@ func.func @main(%arg0: memref<72x?xbf16> {te.divisible_by = array<i64: 1, 8>, te
   %0 = arith.divui %dim, %c8 : index
   scf.for %arg3 = %c0 to %c128 step %c1 {
     %2 = affine.apply #map1()[%0]
-    // expected-error @below {{specialize: expected a constant number of iterations for 2 consumers, each of which passes over the slots of the others' tiles, got a symbolic extent of axis 'P.k.outer'}}
+    // expected-error @below {{specialize: expected a constant number of iterations for 2 consumer warpgroups, each of which passes over the slots of the others' tiles, got a symbolic extent of axis 'P.k.outer'}}
     scf.for %arg7 = %c0 to %2 step %c1 {
       scf.for %arg8 = %c0 to %c64 step %c1 {
       } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>}
@@ -350,7 +350,7 @@ func.func @main(%arg0: memref<72x?xf8E4M3FN> {te.divisible_by = array<i64: 1, 16
   %0 = arith.divui %dim, %c16 : index
   scf.for %arg5 = %c0 to %c2 step %c1 {
     %2 = affine.apply #map1()[%0]
-    // expected-error @below {{wgmma of stage 'P': expected a constant number of iterations, of each 2 of which the sums are promoted together, got a symbolic extent of axis 'P.k.outer': promote after each}}
+    // expected-error @below {{wgmma of stage 'P': expected a constant number of iterations, of each 2 of which the accumulator is promoted together, got a symbolic extent of axis 'P.k.outer': promote after each}}
     scf.for %arg7 = %c0 to %2 step %c1 {
       scf.for %arg8 = %c0 to %c64 step %c1 {
       } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x128, promote = 2>}

@@ -325,7 +325,7 @@ func.func @sums_of_nothing(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
             memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected sums that begin at zero, got stage 'P' without a value before them}}
+        // expected-error @below {{wgmma of stage 'P': expected an accumulator that begins at zero, got stage 'P' without a value before them}}
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {
@@ -709,7 +709,7 @@ func.func @a_copy_of_no_sums(%A: memref<64x64xf16>) {
       }
     }
     scf.for %k = %c0 to %c2 step %c1 {
-      // expected-error @below {{wgmma of stage 'P': expected a stage that reads the sums, got none in the kernel}}
+      // expected-error @below {{wgmma of stage 'P': expected a stage that reads the accumulator, got none in the kernel}}
       scf.for %m = %c0 to %c64 step %c1 {
       } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
     } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}

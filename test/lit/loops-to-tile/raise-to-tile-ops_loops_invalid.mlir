@@ -89,7 +89,7 @@ func.func @main() {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
   scf.for %arg4 = %c0 to %c1 step %c1 {
-    // expected-error @below {{specialize: expected a kernel whose blocks go through several tiles, which 2 consumers take in turn: use s[...].persistent of the kernel's stage}}
+    // expected-error @below {{specialize: expected a kernel whose blocks go through several tiles, which 2 consumer warpgroups take in turn: use s[...].persistent of the kernel's stage}}
     scf.for %arg6 = %c0 to %c2 step %c1 {
       scf.for %arg7 = %c0 to %c64 step %c1 {
       } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>}

@@ -76,7 +76,7 @@ func.func @main(%arg0: memref<1024x128xf16> {te.name = "A"}, %arg1: memref<64x12
   %c128 = arith.constant 128 : index
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
-  // expected-error @below {{persistent: expected one set of consumers for stream_k, got 2, which take tiles in turn}}
+  // expected-error @below {{persistent: expected one set of consumer warpgroups for stream_k, got 2, which take tiles in turn}}
   scf.for %arg3 = %c0 to %c128 step %c1 {
     scf.for %arg4 = %c0 to %c8 step %c1 {
       scf.for %arg5 = %c0 to %c2 step %c1 {

@@ -84,7 +84,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           memref.store %cst, %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
         }
       }
-      // expected-error @below {{specialize: expected at least 56 registers for a thread that multiplies, 32 of which hold its sums, got 48}}
+      // expected-error @below {{specialize: expected at least 56 registers for a thread that multiplies, 32 of which hold its accumulator, got 48}}
       scf.for %arg6 = %c0 to %c2 step %c1 {
         %alloc = memref.alloc() {te.stage = "A.shared"} : memref<128x64xf16, #gpu.address_space<workgroup>>
         scf.for %arg7 = %c0 to %c128 step %c1 {

@@ -277,7 +277,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
     scf.for %arg5 = %c0 to %c128 step %c1 {
       scf.for %arg6 = %c0 to %c64 step %c1 {
         %0 = memref.load %alloc[%arg5, %arg6] : memref<128x64xf32, #gpu.address_space<workgroup>>
-        // expected-error @below {{copy_by: expected one set of consumers for a deferred result, got 2, which take tiles in turn}}
+        // expected-error @below {{copy_by: expected one set of consumer warpgroups for a deferred result, got 2, which take tiles in turn}}
         memref.store %0, %arg2[%arg5, %arg6] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, deferred = true>} : memref<128x64xf32>
       }
     }

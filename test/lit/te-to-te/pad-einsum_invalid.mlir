@@ -103,7 +103,7 @@ func.func @f(%A: tensor<6xf32> {te.name = "A"}, %out: tensor<6xf32> {te.name = "
 }
 schedule.of @f {
   %C = schedule.stage "C"
-  // expected-error @below {{'schedule.pad_einsum' op stage 'C': expected a sum of products, got no reduction}}
+  // expected-error @below {{'schedule.pad_einsum' op stage 'C': expected a contraction, got no reduction}}
   %0, %1 = schedule.pad_einsum %C by [4] as ["A.pad", "C.pad"] : !schedule.stage, !schedule.stage
 }
 
@@ -120,7 +120,7 @@ func.func @main(%arg0: tensor<61x50xf32> {te.name = "A"}) -> tensor<4xf32> {
 }
 schedule.of @main {
   %F = schedule.stage "F"
-  // expected-error @below {{'schedule.pad_einsum' op stage 'F': expected a sum of products of elements, got 'arith.addf'}}
+  // expected-error @below {{'schedule.pad_einsum' op stage 'F': expected a contraction of elements, got 'arith.addf'}}
   %A_pad, %F_pad = schedule.pad_einsum %F by [16, 8] as ["A.pad", "F.pad"] : !schedule.stage, !schedule.stage
 }
 
@@ -137,7 +137,7 @@ func.func @main(%arg0: tensor<4xf32> {te.name = "x"}, %arg1: tensor<4x5xf32> {te
 }
 schedule.of @main {
   %C = schedule.stage "C"
-  // expected-error @below {{'schedule.pad_einsum' op stage 'C': expected all that is multiplied to have the reduction axis 'k', which grows from 5 to 8, got a factor without}}
+  // expected-error @below {{'schedule.pad_einsum' op stage 'C': expected all that is multiplied to have the reduction axis 'k', which grows from 5 to 8, got an operand without}}
   %x_pad, %A_pad, %C_pad = schedule.pad_einsum %C by [1, 4] as ["x.pad", "A.pad", "C.pad"] : !schedule.stage, !schedule.stage, !schedule.stage
 }
 
@@ -152,6 +152,6 @@ func.func @main(%arg0: tensor<61x50xf32> {te.name = "A"}) -> tensor<4xf32> {
 }
 schedule.of @main {
   %F = schedule.stage "F"
-  // expected-error @below {{'schedule.pad_einsum' op stage 'F': expected a sum of products, got another reduction}}
+  // expected-error @below {{'schedule.pad_einsum' op stage 'F': expected a contraction, got another reduction}}
   %A_pad, %F_pad = schedule.pad_einsum %F by [16, 8] as ["A.pad", "F.pad"] : !schedule.stage, !schedule.stage
 }

@@ -146,7 +146,7 @@ gpu.module @commit {
 !b = !tile.buffer<64x64xbf16, swizzle = 128>
 gpu.module @arrivals {
   gpu.func @f(%s: i32) kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
-    // expected-error@+1 {{'tile.ring' op expected 2 consumers, the warpgroups that release the ring, got 1}}
+    // expected-error@+1 {{'tile.ring' op expected 2 consumer warpgroups, which release the ring, got 1}}
     %r = tile.ring consumers 1 at 0 barriers at 8192 : !tile.ring<1, !b>
     tile.roles {
       tile.role "producer" warps 4 {
@@ -221,7 +221,7 @@ gpu.module @kept_within_a_tile {
 
 gpu.module @arrivals_of_turns {
   gpu.func @f(%set: index, %s: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
-    // expected-error@+1 {{'tile.ring' op expected 1 consumers, the warpgroups that release the ring, got 2}}
+    // expected-error@+1 {{'tile.ring' op expected 1 consumer warpgroups, which release the ring, got 2}}
     %r = tile.ring consumers 2 at 0 barriers at 512 : !tile.ring<1, !tile.buffer<8x16xf32>>
     tile.roles {
       tile.role "consumer" warps 8 turns 2 {

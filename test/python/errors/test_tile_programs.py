@@ -75,15 +75,15 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [(SUMS, SUMS.replace("private", "workgroup")), ("memref.alloca(", "memref.alloc(")],
     ),
     (
-        "wgmma of stage 'P': expected 64 rows of sums a warpgroup, got 32: bind the loop over rows of 64 to threadIdx.y",
+        "wgmma of stage 'P': expected 64 accumulator rows a warpgroup, got 32: bind the loop over rows of 64 to threadIdx.y",
         [(SUMS, SUMS.replace("64", "32", 1))],
     ),
     (
-        "wgmma of stage 'P': expected a multiple of 8 columns of sums up to 256, got 60",
+        "wgmma of stage 'P': expected a multiple of 8 accumulator columns up to 256, got 60",
         [(SUMS, SUMS.replace("x64", "x60"))],
     ),
     (
-        "wgmma of stage 'P': expected loops that go through all sums, 64 rows and 64 columns",
+        "wgmma of stage 'P': expected loops that go through the accumulator, 64 rows and 64 columns",
         [
             (OUTER + INNER, OUTER.replace("%arg9 = %c0 to %c64", "%arg9 = %c0 to %c128") + INNER),
             ("wgmma, 64x64x64", "wgmma, 64x128x64"),
@@ -143,16 +143,19 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         "wgmma: expected stage 'C' to be computed by each warpgroup of its own rows, got it outside of them",
         [(" {" + COPY + "}", "")],
     ),
-    ("wgmma of stage 'P': expected a stage that reads the sums, got none in the kernel", [(STORED, ""), (RESULT, "")]),
+    (
+        "wgmma of stage 'P': expected a stage that reads the accumulator, got none in the kernel",
+        [(STORED, ""), (RESULT, "")],
+    ),
     (OF_MATMUL + "a sum with something else than A times B", [(MULTIPLY, MULTIPLY.replace("mulf", "addf"))]),
     (OF_MATMUL + "a store of something else than a sum", [(ADD, ADD.replace("addf", "subf"))]),
-    (OF_MATMUL + "a product of something else than A and B", [(MULTIPLY, MULTIPLY.replace("%3", "%0"))]),
+    (OF_MATMUL + "a multiplication of something else than A and B", [(MULTIPLY, MULTIPLY.replace("%3", "%0"))]),
     (
-        OF_MATMUL + "a product of something else than A and B",
+        OF_MATMUL + "a multiplication of something else than A and B",
         [(MULTIPLY, "%n = arith.negf %5 : f32\n%6 = arith.mulf %3, %n")],
     ),
     (
-        OF_MATMUL + "a product of something else than A and B",
+        OF_MATMUL + "a multiplication of something else than A and B",
         [(MULTIPLY, MULTIPLY.replace("%5", "%3"))],
     ),
     (
@@ -207,12 +210,12 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         + [("%1 = memref.load %arg1", "%x = arith.xori %arg8, %c1 : index\n%1 = memref.load %arg1")],
     ),
     (
-        "wgmma: stage 'C.shared' of the sums of 'P': expected elements that are stored where a condition holds, got a store "
+        "wgmma: stage 'C.shared' of the accumulator of 'P': expected elements that are stored where a condition holds, got a store "
         "where one does not",
         [(KEPT, r"%in = arith.cmpi slt, %arg8, %arg7 : index\nscf.if %in {\n} else {\n\g<0>}\n")],
     ),
     (
-        "wgmma: stage 'P' of the sums of 'P': expected elements that are stored anew everywhere, got a condition under which "
+        "wgmma: stage 'P' of the accumulator of 'P': expected elements that are stored anew everywhere, got a condition under which "
         "they stay as they were: compute both by te.if_then_else",
         [(STORED, MASK + r"\g<0>")],
     ),

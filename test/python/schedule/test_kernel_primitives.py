@@ -309,7 +309,7 @@ def test_a_padded_sum_is_tensorized() -> None:
 
 
 def test_infinities_meet_no_zeros() -> None:
-    # 0 * inf is no number: a factor without the axis that grows would meet the zeros of the others.
+    # 0 * inf is no number: an operand without the axis that grows would meet the zeros of the others.
     x = te.placeholder((4,), name="x")
     A = te.placeholder((4, 5), name="A")
     k = te.reduce_axis((0, 5), name="k")
@@ -317,8 +317,8 @@ def test_infinities_meet_no_zeros() -> None:
     s = te.create_schedule(C.op)
     s[C].pad_einsum([1, 4])
     assert lowered(s, x, A, C) == (
-        "pad_einsum: stage 'C': expected all that is multiplied to have the reduction axis 'k', which grows from 5 to 8, got a "
-        "factor without"
+        "pad_einsum: stage 'C': expected all that is multiplied to have the reduction axis 'k', which grows from 5 to 8, got an "
+        "operand without"
     )
     s = te.create_schedule(C.op)
     x_pad, A_pad, C_pad = s[C].pad_einsum([8, 1])
@@ -350,7 +350,7 @@ def test_what_is_no_einsum() -> None:
     D = te.compute((4,), lambda i: A[i, i] * 2, name="D")
     s = te.create_schedule(D.op)
     assert refused(lambda: s[D].pad_einsum([16])) == (
-        "pad_einsum: expected a sum of products, got 'D', which reduces nothing"
+        "pad_einsum: expected a contraction, got 'D', which reduces nothing"
     )
     k = te.reduce_axis((0, 50), name="k")
     for body, reason in (
@@ -362,8 +362,8 @@ def test_what_is_no_einsum() -> None:
         s = te.create_schedule(E.op)
         assert refused(lambda: s[E].pad_einsum([16, 8])) == reason  # noqa: B023
     for body, reason in (
-        (lambda i: te.max(A[i, k], axis=k), "expected a sum of products, got another reduction"),
-        (lambda i: te.sum(A[i, k] + 1, axis=k), "expected a sum of products of elements, got 'arith.addf'"),
+        (lambda i: te.max(A[i, k], axis=k), "expected a contraction, got another reduction"),
+        (lambda i: te.sum(A[i, k] + 1, axis=k), "expected a contraction of elements, got 'arith.addf'"),
     ):
         F = te.compute((4,), body, name="F")
         s = te.create_schedule(F.op)

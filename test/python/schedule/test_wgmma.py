@@ -283,7 +283,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"registers": None, "warpgroups": 8, "M": 512, "N": 256},
-        "software_pipeline: expected at least 152 registers for a thread that multiplies, 128 of which hold its sums, got 64",
+        "software_pipeline: expected at least 152 registers for a thread that multiplies, 128 of which hold its accumulator, got 64",
     ),
     (
         {"copied": "A"},
@@ -302,7 +302,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"consumers": 2},
-        "specialize: expected a kernel whose blocks go through several tiles, which 2 consumers take in turn: use "
+        "specialize: expected a kernel whose blocks go through several tiles, which 2 consumer warpgroups take in turn: use "
         "s[...].persistent of the kernel's stage",
     ),
     (
@@ -321,7 +321,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"registers": (24, 48)},
-        "specialize: expected at least 56 registers for a thread that multiplies, 32 of which hold its sums, got 48",
+        "specialize: expected at least 56 registers for a thread that multiplies, 32 of which hold its accumulator, got 48",
     ),
     (
         {"registers": (24, 56), "warpgroups": 8, "M": 512},
@@ -330,22 +330,22 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"element": lambda P, i, j: P[i, j] + P[i, (j + 1) % 64]},
-        "wgmma: stage 'C' of the sums of 'P': expected elements that are computed each of the sum at its own place, and of "
+        "wgmma: stage 'C' of the accumulator of 'P': expected elements that are computed each of the accumulator's element at its own place, and of "
         "what is in global memory",
     ),
     (
         {"element": other_axis},
-        "wgmma: stage 'C' of the sums of 'P': expected loops that go through all 64 rows and 64 columns of a warpgroup's "
-        "sums",
+        "wgmma: stage 'C' of the accumulator of 'P': expected loops that go through all 64 rows and 64 columns of a warpgroup's "
+        "accumulator",
     ),
     (
         {"element": lambda P, i, j: P[j, i % 64], "is_copied": True},
-        "wgmma: stage 'C.shared' of the sums of 'P': expected elements that are stored at the place of the sum that they are "
+        "wgmma: stage 'C.shared' of the accumulator of 'P': expected elements that are stored at the place of the accumulator's element that they are "
         "computed of",
     ),
     (
         {"element": lambda P, i, j: P[i, j].astype("int8"), "is_copied": True},
-        "wgmma: stage 'C.shared' of the sums of 'P': expected elements of f32, f16, bf16 or i32, which fragments have, got "
+        "wgmma: stage 'C.shared' of the accumulator of 'P': expected elements of f32, f16, bf16 or i32, which fragments have, got "
         "'i8'",
     ),
     (
@@ -457,7 +457,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"M": 1024, "consumers": 2, "change": lambda s, C, **others: s[C].persistent(stream_k=True)},
-        "persistent: expected one set of consumers for stream_k, got 2, which take tiles in turn",
+        "persistent: expected one set of consumer warpgroups for stream_k, got 2, which take tiles in turn",
     ),
     (
         {"is_copied": True, "deferred": True},
@@ -466,7 +466,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"is_copied": True, "deferred": True, "consumers": 2, "change": stays},
-        "copy_by: expected one set of consumers for a deferred result, got 2, which take tiles in turn",
+        "copy_by: expected one set of consumer warpgroups for a deferred result, got 2, which take tiles in turn",
     ),
     (
         {"is_copied": True, "deferred": True, "promote": True, "change": stays},
@@ -474,7 +474,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"is_copied": True, "deferred": True, "registers": (24, 80), "change": stays},
-        "copy_by: expected at least 88 registers for a thread that multiplies, 32 of which hold its sums and 32 a deferred "
+        "copy_by: expected at least 88 registers for a thread that multiplies, 32 of which hold its accumulator and 32 a deferred "
         "result, got 80",
     ),
     (
@@ -621,12 +621,12 @@ IN_TILE = te.placeholder((64,), "float32", name="weights")
         (
             (128, 256, 128),
             {"consumers": 2},
-            "expected one set of consumers for narrower tiles, got 2, which take tiles in turn",
+            "expected one set of consumer warpgroups for narrower tiles, got 2, which take tiles in turn",
         ),
         (
             (128, 256, 256),
             {"in_dtype": "float8_e4m3fn"},
-            "expected sums that the tensor cores keep for narrower tiles, got promoted ones",
+            "expected an accumulator that the tensor cores keep for narrower tiles, got a promoted one",
         ),
         (
             (33, 255, 128),
@@ -744,7 +744,9 @@ def test_rows_of_a_transposed_result_lie_along_one_dimension() -> None:
     s[P].software_pipeline(ko, 2)
     s[P].specialize(ko)
     s[P].tensorize(i, wgmma("float16", "float32", n=64, transpose_b=True))
-    expected = "expected rows of the result along one dimension where they are columns of the sums, got 8 x 8 rows"
+    expected = (
+        "expected rows of the result along one dimension where they are columns of the accumulator, got 8 x 8 rows"
+    )
     assert message((s, [A, B, C])).splitlines()[0] == f"error: wgmma of stage 'P': {expected}"
 
 
@@ -758,7 +760,7 @@ def test_columns_of_integers() -> None:
     """Of 8 bits wgmma has fewer widths than of others."""
     tw.lower(*schedules.matmul_wgmma(64, 24, 128, "int8", tile=(64, 24), transpose_b=True), stage="gpu")
     text = message(schedules.matmul_wgmma(64, 40, 128, "int8", tile=(64, 40), transpose_b=True)).splitlines()[0]
-    assert text == "error: wgmma of stage 'P': expected a multiple of 16 columns of sums of 'i8', got 40"
+    assert text == "error: wgmma of stage 'P': expected a multiple of 16 accumulator columns for 'i8', got 40"
 
 
 def test_narrower_tiles_lie_along_x(monkeypatch: pytest.MonkeyPatch) -> None:

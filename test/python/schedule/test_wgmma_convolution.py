@@ -179,7 +179,7 @@ def test_one_in_two_pixels() -> None:
         (
             {"tile": (2, 4, 8)},
             "wgmma of stage 'P': expected a first operand whose rows, or columns, lie one behind the other in buffer 'A' as those "
-            "of the sums do: have a stage of its own hold them so",
+            "of the accumulator do: have a stage of its own hold them so",
         ),
         (
             {"tile": (1, 16, 4), "size": 16},

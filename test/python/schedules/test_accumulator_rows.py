@@ -93,13 +93,13 @@ def test_a_row_may_be_reduced_in_parts():
     np.testing.assert_array_equal(made, (a.astype("int64") @ b.astype("int64").T).max(1))
 
 
-HERE = "stage 'R.local' of the sums of 'C': "
+HERE = "stage 'R.local' of the accumulator of 'C': "
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"element": lambda C, i, j: C[i, j] + C[j, i], "m": 64}, "expected a reduction of each row of a warpgroup's sums to one element"),
+        ({"element": lambda C, i, j: C[i, j] + C[j, i], "m": 64}, "expected a reduction of each row of a warpgroup's accumulator to one element"),
         ({"dtype": "float16", "out_dtype": "float16"}, "expected rows of f32 or i32 to reduce, got 'f16'"),
     ],
 )  # fmt: skip
@@ -128,7 +128,7 @@ def test_what_is_no_reduction_of_rows_is_refused(options, message):
         (
             r"to %c64 (step %c1 \{\n\s+%\d+ = memref\.load %alloca_\d+\[%arg\d+\] : memref<64xf32)",
             r"to %c2 \1",
-            "expected loops that go through all 64 rows and 64 columns of a warpgroup's sums",
+            "expected loops that go through all 64 rows and 64 columns of a warpgroup's accumulator",
         ),
     ],
 )

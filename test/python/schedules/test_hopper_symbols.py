@@ -211,13 +211,13 @@ def test_as_many_blocks_as_there_are_tiles() -> None:
         (
             (72, 72, K),
             {"consumers": 2},
-            "specialize: expected a constant number of iterations for 2 consumers, each of which passes over the slots of the "
+            "specialize: expected a constant number of iterations for 2 consumer warpgroups, each of which passes over the slots of the "
             "others' tiles, got a symbolic extent of axis 'P.k.outer'",
         ),
         (
             (72, 72, te.var("K", divisible_by=16)),
             {"in_dtype": "float8_e4m3fn", "transpose_b": True, "promote": 256},
-            "wgmma of stage 'P': expected a constant number of iterations, of each 2 of which the sums are promoted together, "
+            "wgmma of stage 'P': expected a constant number of iterations, of each 2 of which the accumulator is promoted together, "
             "got a symbolic extent of axis 'P.k.outer': promote after each",
         ),
     ],

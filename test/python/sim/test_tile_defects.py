@@ -293,28 +293,28 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
             "12288 bytes, in block (0, 0, 0) in f_kernel0",
         ),
     ),
-    "a product of memory that the block has not": (
+    "a matmul of memory that the block has not": (
         f"%o = tile.alloc at 65536 : {FACTOR}\n" + PRODUCT.replace("%a", "%o") + COMMIT + READ,
         (
             "k.py:51: out-of-bounds read: wgmma of warpgroup 0 reads byte 65536 of shared memory, of which "
             "there are 12288, in block (0, 0, 0) in f_kernel0 (7 more like this)",
         ),
     ),
-    "a product of what is not visible to it": (
+    "a matmul of what is not visible to it": (
         OPERAND + "tile.sync_warpgroup\n" + PRODUCT + COMMIT + READ,
         (
             "k.py:51: missing fence: wgmma of warpgroup 0 reads 'a' at byte 0, which thread (0, 0, 0) writes "
             "at k.py:50 with no tile.fence_async between, in block (0, 0, 0) in f_kernel0 (1023 more like this)",
         ),
     ),
-    "a product of what other threads write": (
+    "a matmul of what other threads write": (
         OPERAND + "tile.fence_async\n" + PRODUCT + COMMIT + READ,
         (
             "k.py:51: race on shared memory: wgmma of warpgroup 0 reads 'a' at byte 0, which thread (0, 0, 0) "
             "writes at k.py:50 with no barrier or wait between, in block (0, 0, 0) in f_kernel0 (1023 more like this)",
         ),
     ),
-    "a product of what nobody wrote": (
+    "a matmul of what nobody wrote": (
         OPERAND.replace("memref.store", "//") + PRODUCT + COMMIT + READ,
         (
             "k.py:51: read of unwritten memory: wgmma of warpgroup 0 reads 'a' at byte 0, in block (0, 0, 0) "

@@ -114,8 +114,8 @@ def test_what_is_taken_away_is_missed(found: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("message", "old", "new"),
     [
-        ("expected 2 consumers, the warpgroups that release the ring, got 1", "consumers 2", "consumers 1"),
-        ("expected 2 consumers, the warpgroups that release the ring, got 3", "consumers 2", "consumers 3"),
+        ("expected 2 consumer warpgroups, which release the ring, got 1", "consumers 2", "consumers 1"),
+        ("expected 2 consumer warpgroups, which release the ring, got 3", "consumers 2", "consumers 3"),
         ("expected loads that fill buffer #1 of the slot", " multicast x", ""),
         ("expected tile.commit of the slot after it", "            tile.commit %ring[%slot1] : !ring\n", ""),
     ],

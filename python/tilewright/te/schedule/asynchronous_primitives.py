@@ -37,7 +37,8 @@ class AsynchronousPrimitives(StageHandles):
 
         Requires: rows of the tile that are a multiple of `swizzle` bytes; rows of the tensor that are a multiple of 16
         bytes. A box has at most 5 dimensions of at most 256 elements. The kernel multiplies by `wgmma`. A `deferred`
-        output needs a kernel that is `persistent`, with one set of consumers and an accumulator that is not promoted.
+        output needs a kernel that is `persistent`, with one set of consumer warpgroups and an accumulator that is not
+        promoted.
 
         >>> from tilewright import te
         >>> A = te.placeholder((16, 64), "float16", name="A")

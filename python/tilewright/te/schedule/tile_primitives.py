@@ -131,7 +131,7 @@ class TilePrimitives(StageHandles):
             )
         if not old.reduce_axis:
             raise schedule_error(
-                source, f"pad_einsum: expected a sum of products, got '{self.name}', which reduces nothing"
+                source, f"pad_einsum: expected a contraction, got '{self.name}', which reduces nothing"
             )
         if len(numbers) != len(axes):
             named = ", ".join(axis_names(old))
