@@ -55,27 +55,49 @@ static Value findMap(tile::RingOp ring, unsigned buffer) {
   return {};
 }
 
+/// What a loop carries for a ring, the surest last: a slot to release, the slot and the phase that its users have.
+enum class RingPart { None, Released, Slot, Phase };
+
+static RingPart getRingPart(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (auto release = dyn_cast<tile::ReleaseOp>(user))
+    return &release.getSlotMutable() == &use ? RingPart::Released : RingPart::None;
+  auto ofUser = [&](auto op) {
+    return &op.getSlotMutable() == &use    ? RingPart::Slot
+           : &op.getPhaseMutable() == &use ? RingPart::Phase
+                                           : RingPart::None;
+  };
+  return llvm::TypeSwitch<Operation *, RingPart>(user)
+      .Case<tile::AcquireOp, tile::WaitOp, tile::AdvanceOp>(ofUser)
+      .Default(RingPart::None);
+}
+
+static RingPart getRingPart(Value value) {
+  RingPart found = RingPart::None;
+  for (OpOperand &use : value.getUses()) {
+    auto loop = dyn_cast<scf::ForOp>(use.getOwner());
+    BlockArgument inner = loop ? loop.getTiedLoopRegionIterArg(&use) : BlockArgument();
+    found = std::max(found, inner ? getRingPart(inner) : getRingPart(use));
+  }
+  return found;
+}
+
 std::string KernelWriter::carriedName(Value value) {
   if (isa<tile::AccumulatorType>(value.getType()))
     return "accumulator";
   if (isa<tile::FragmentType>(value.getType()))
     return "fragment";
-  std::string found = "carried";
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (auto loop = dyn_cast<scf::ForOp>(user))
-      if (BlockArgument inner = loop.getTiedLoopRegionIterArg(&use))
-        if (std::string name = carriedName(inner); name == "slot" || name == "phase")
-          return name;
-        else if (name != "carried")
-          found = name;
-    // The ops of a ring have it first, then the slot, then the phase.
-    if (isa<tile::AcquireOp, tile::WaitOp, tile::AdvanceOp>(user))
-      return use.getOperandNumber() == 1 ? "slot" : "phase";
-    if (isa<tile::ReleaseOp>(user))
-      found = "slot_before";
+  switch (getRingPart(value)) {
+  case RingPart::None:
+    break;
+  case RingPart::Released:
+    return "slot_before";
+  case RingPart::Slot:
+    return "slot";
+  case RingPart::Phase:
+    return "phase";
   }
-  return found;
+  return "carried";
 }
 
 std::string KernelWriter::clusterIndex(tile::ClusterAxis axis) {
