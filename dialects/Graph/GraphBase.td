@@ -50,6 +50,7 @@ def Graph_Operator : Graph_Trait<"Operator">;
 def Graph_BroadcastElementwise : Graph_Trait<"BroadcastElementwise">;
 def Graph_Reduction : Graph_Trait<"Reduction">;
 def Graph_MovesElements : Graph_Trait<"MovesElements">;
+def Graph_PermutesElements : Graph_Trait<"PermutesElements">;
 
 def Graph_ExtentsAttr : AttrDef<Graph_Dialect, "Extents", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "extents";

@@ -32,7 +32,7 @@ def Graph_IotaOp : Graph_Op<"iota", [Pure, Graph_Operator, Graph_MovesElements]>
 
 // An extent in `shape` is an integer, or the text of a symbolic one.
 def Graph_ReshapeOp : Graph_PlainOp<"reshape", "the same elements in row-major order in another shape", [
-    Graph_MovesElements]>, DefaultBuilders {
+    Graph_MovesElements, Graph_PermutesElements]>, DefaultBuilders {
   let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$shape);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -43,7 +43,7 @@ def Graph_ExpandOp : Graph_PlainOp<"expand", "broadcast to a shape, as NumPy doe
   let hasFolder = 1;
 }
 def Graph_TransposeOp : Graph_PlainOp<"transpose", "the dimensions in the order of the permutation", [
-    Graph_MovesElements]>, DefaultBuilders {
+    Graph_MovesElements, Graph_PermutesElements]>, DefaultBuilders {
   let description = "Dimension `d` of the result is dimension `permutation[d]` of the operand.";
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$permutation);
   let hasVerifier = 1;

@@ -20,6 +20,10 @@ template <typename Op> class Reduction : public mlir::OpTrait::TraitBase<Op, Red
 /// they are takes no more time than to read them from the result.
 template <typename Op> class MovesElements : public mlir::OpTrait::TraitBase<Op, MovesElements> {};
 
+/// Each element of the operand is one of the result, at a place that does not depend on elements. The result may be the
+/// operand's memory, seen with other extents and strides.
+template <typename Op> class PermutesElements : public mlir::OpTrait::TraitBase<Op, PermutesElements> {};
+
 } // namespace tilewright::graph
 
 #endif

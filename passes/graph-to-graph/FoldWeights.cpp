@@ -63,7 +63,7 @@ private:
 
   /// Whether it is one weight of more than two dimensions that nothing else reads, in the shape of another.
   static bool isReshapedFilter(ArrayRef<Operation *> slice) {
-    auto isMove = [](Operation *op) { return isa<graph::ReshapeOp, graph::TransposeOp>(op); };
+    auto isMove = [](Operation *op) { return op->hasTrait<graph::PermutesElements>(); };
     auto weight = dyn_cast<graph::WeightOp>(slice.front());
     return weight && cast<RankedTensorType>(weight.getType()).getRank() > 2 &&
            llvm::all_of(slice.drop_front(), isMove) && llvm::any_of(slice, llvm::IsaPred<graph::ReshapeOp>) &&

@@ -184,7 +184,7 @@ static bool hasAttention(ArrayRef<Operation *> operators) {
 /// behind attention a transpose, then reshapes.
 static bool mayBeView(ArrayRef<Operation *> operators) {
   return llvm::all_of(operators, [](Operation *op) {
-    return isa<graph::SliceOp, graph::ReshapeOp, graph::TransposeOp>(op) &&
+    return (op->hasTrait<graph::PermutesElements>() || isa<graph::SliceOp>(op)) &&
            cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
   });
 }

@@ -27,7 +27,7 @@ struct Branch {
 /// Whether `value` is only moved, and then read as queries, keys or values.
 bool isOfAttention(Value value) {
   return !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
-    if (isa<graph::ReshapeOp, graph::TransposeOp>(use.getOwner()))
+    if (use.getOwner()->hasTrait<graph::PermutesElements>())
       return isOfAttention(use.getOwner()->getResult(0));
     return isa<graph::AttentionOp>(use.getOwner()) && use.getOperandNumber() < 3;
   });
