@@ -19,7 +19,7 @@ import stat
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -152,7 +152,7 @@ class Cache:
         return self.directory / name[:2] / f"{name}.kernels"
 
     @contextlib.contextmanager
-    def _folder(self, name: str | None = None, *, make: bool = False) -> Iterator[int]:
+    def _folder(self, name: str | None = None, *, make: bool = False) -> Generator[int]:
         """The descriptor of the cache's folder, or of one in it, checked. Raises OSError."""
         if make:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)

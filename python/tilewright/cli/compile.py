@@ -6,7 +6,7 @@ import argparse
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,7 +93,7 @@ def python_value(path: Path, names: dict[str, Any], expression: str) -> Any:
 
 
 @contextmanager
-def _told_by(path: Path, what: str = "") -> Iterator[None]:
+def _told_by(path: Path, what: str = "") -> Generator[None]:
     """Raises what the user's code raises as one error: its last line in the file (or of `what`), its class and text."""
     try:
         yield
@@ -109,7 +109,7 @@ def _told_by(path: Path, what: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def building(path: Path) -> Iterator[None]:
+def building(path: Path) -> Generator[None]:
     """In the `with` block the program of a file is built, after its own code has run. Errors name the file."""
     from ..messages.location import Source, at_source
 

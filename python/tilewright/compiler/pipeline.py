@@ -6,7 +6,7 @@ The passes of an edge are those of `tilewright-opt --tilewright-pipeline="from=A
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,7 +116,7 @@ class Lowering:
     managed: bool = False  # the function takes this machine's arrays, and copies them
 
     @contextmanager
-    def timed(self, what: str) -> Iterator[None]:
+    def timed(self, what: str) -> Generator[None]:
         """Adds the time that its block takes to `timings[what]`, and says on a terminal that it is at hand."""
         if self.line is not None:
             # PTX and a cubin follow the stages where there are kernels for a GPU.

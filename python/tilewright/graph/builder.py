@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -130,7 +130,7 @@ class GraphBuilder:
         self.context.__exit__(*error)
 
     @contextmanager
-    def node(self, label: str, position: int) -> Iterator[None]:
+    def node(self, label: str, position: int) -> Generator[None]:
         """In the `with` block operators are those of a node of the model. Errors and locations name its `label` and its
         `position`, a number.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -75,7 +75,7 @@ def run_manager(manager: PassManager, operation: ir.Operation) -> None:
 
 
 @contextmanager
-def _watched(context: int, over: ctypes.c_int32) -> Iterator[None]:
+def _watched(context: int, over: ctypes.c_int32) -> Generator[None]:
     watch = library().tilewrightWatchPasses
     watch.argtypes, watch.restype = (ctypes.c_void_p, ctypes.c_void_p), None
     watch(context, ctypes.addressof(over))
@@ -86,7 +86,7 @@ def _watched(context: int, over: ctypes.c_int32) -> Iterator[None]:
 
 
 @contextmanager
-def _errors(context: ir.Context) -> Iterator[list[ir.DiagnosticInfo]]:
+def _errors(context: ir.Context) -> Generator[list[ir.DiagnosticInfo]]:
     """The errors that are said in a context. What else is said goes to whoever listens besides."""
     found: list[ir.DiagnosticInfo] = []
 

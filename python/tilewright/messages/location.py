@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextvars import ContextVar
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ _read: ContextVar[Source | None] = ContextVar("read", default=None)
 
 
 @contextlib.contextmanager
-def at_source(source: Source) -> Iterator[None]:
+def at_source(source: Source) -> Generator[None]:
     """In the `with` block the user's program is at `source`, whatever calls."""
     token = _read.set(source)
     try:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -106,7 +106,7 @@ def line_of(doing: str, done: int, count: int, unit: str, seconds: float, now: s
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[Progress]:
+def progress(doing: str) -> Generator[Progress]:
     """A line that is there as long as the block.
 
     >>> with progress("compiling") as line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -166,7 +166,7 @@ class Device:
         return found
 
     @contextmanager
-    def active(self) -> Iterator[None]:
+    def active(self) -> Generator[None]:
         """The GPU's primary context is the thread's current one inside; nothing happens for the cpu."""
         if not self.is_cuda:
             yield

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -153,7 +153,7 @@ class Simulator:
         self.launcher = Launcher(self._handle, launch, encode)
 
     @contextmanager
-    def recording(self, most: int) -> Iterator[list[Timeline]]:
+    def recording(self, most: int) -> Generator[list[Timeline]]:
         """Keeps what the warps do, up to so many events, of the last call in the block; the list then has it."""
         runtime = _runtime()
         made: list[Timeline] = []
@@ -168,7 +168,7 @@ class Simulator:
             runtime.tilewrightSimRecord(self._handle, 0)
 
     @contextmanager
-    def call(self, buffers: Iterable[Buffer]) -> Iterator[None]:
+    def call(self, buffers: Iterable[Buffer]) -> Generator[None]:
         """Takes the simulator for one call of the program, whose kernels may use `buffers`.
 
         Raises SimulationError at the end if anything was found. Calls from several threads follow one another.

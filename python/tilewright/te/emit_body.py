@@ -31,8 +31,6 @@ from .map_operands import MapOperands, combine, is_number
 from .walks import Steps, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .schedule.input_layouts import InputLayout
     from .tensor import Operation, Tensor
 
@@ -103,7 +101,7 @@ class BodyEmitter:
         return None
 
     @contextmanager
-    def _scope(self, block: ir.Block) -> Iterator[None]:
+    def _scope(self, block: ir.Block) -> Generator[None]:
         self._scopes.append({})
         with ir.InsertionPoint(block):
             yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from mlir import ir
@@ -120,7 +120,7 @@ class StatementEmitter:
             return [of_symbols._emitter(size).index(size) for size in sizes]
 
     @contextmanager
-    def _scope(self) -> Iterator[None]:
+    def _scope(self) -> Generator[None]:
         """What is named or allocated in a block is not known after it."""
         bound, buffers = dict(self._bound), dict(self._buffers)
         yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -97,7 +97,7 @@ class IRBuilder:
     @contextmanager
     def for_range(
         self, begin: object, end: object, name: str = "i", dtype: object = "int32", kind: str = "serial"
-    ) -> Iterator[IterVar]:
+    ) -> Generator[IterVar]:
         """A loop from `begin` to `end`, which is not included, over what stands in the `with` block.
 
         Gives its variable, called `name`. `kind` is one of `LOOP_KINDS`. `dtype` is for TVM: indices have one type.
@@ -114,7 +114,7 @@ class IRBuilder:
             yield loop.var
 
     @contextmanager
-    def while_loop(self, condition: ExprLike) -> Iterator[None]:
+    def while_loop(self, condition: ExprLike) -> Generator[None]:
         """What stands in the `with` block, again and again while `condition` holds."""
         source = user_source()
         loop = Repeat(_condition(condition, "while_loop", source), source)
@@ -157,7 +157,7 @@ class IRBuilder:
         self._around.append(loop)
 
     @contextmanager
-    def new_scope(self) -> Iterator[None]:
+    def new_scope(self) -> Generator[None]:
         """The `with` block ends what a `scope_attr` in it begins."""
         depth = len(self._around)
         self._blocks.append(self._blocks[-1])
@@ -180,7 +180,7 @@ class IRBuilder:
         return condition
 
     @contextmanager
-    def if_scope(self, condition: ExprLike) -> Iterator[None]:
+    def if_scope(self, condition: ExprLike) -> Generator[None]:
         """What stands in the `with` block, where `condition` holds."""
         source = user_source()
         choice = Choice(_condition(condition, "if_scope", source), source)
@@ -188,7 +188,7 @@ class IRBuilder:
             yield
 
     @contextmanager
-    def else_scope(self) -> Iterator[None]:
+    def else_scope(self) -> Generator[None]:
         """What stands in the `with` block, where the condition of the `if_scope` right before does not hold."""
         last = self._blocks[-1][-1] if self._blocks[-1] else None
         if not isinstance(last, Choice) or last.otherwise:
@@ -239,13 +239,13 @@ class IRBuilder:
         return self._statements
 
     @contextmanager
-    def _block(self, statement: Statement, block: list[Statement]) -> Iterator[None]:
+    def _block(self, statement: Statement, block: list[Statement]) -> Generator[None]:
         self._blocks[-1].append(statement)
         with self._within(statement, block):
             yield
 
     @contextmanager
-    def _within(self, statement: Statement, block: list[Statement]) -> Iterator[None]:
+    def _within(self, statement: Statement, block: list[Statement]) -> Generator[None]:
         depth = len(self._around)
         self._blocks.append(block)
         self._around.append(statement)

@@ -8,7 +8,7 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -53,7 +53,7 @@ def local_workers(target_kind: str, wanted: int | None) -> int:
 
 
 @contextmanager
-def _engine(executor: Executor | None, workers: int) -> Iterator[Executor]:
+def _engine(executor: Executor | None, workers: int) -> Generator[Executor]:
     if executor is not None:
         yield executor
         return

@@ -17,7 +17,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -192,7 +192,7 @@ def _error(got: Array, expected: Array) -> float:
 
 
 @contextmanager
-def _alone(device: int) -> Iterator[None]:
+def _alone(device: int) -> Generator[None]:
     """Measuring of this user on one device of this machine is done by one process at a time."""
     from ..storage.private_files import state_folder
 
