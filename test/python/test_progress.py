@@ -204,7 +204,7 @@ STEPS = {
         "reading the model",
     ),
     "torch": (
-        "import torch, tilewright.torch.importer as t; slow(t, '_of_program')\n"
+        "import torch, tilewright.torch.exported as t; slow(t, '_of_program')\n"
         "tw.compile(torch.nn.ReLU(), (torch.ones(3),), target='cpu')",
         "reading the model",
     ),

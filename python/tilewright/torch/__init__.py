@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .attention import attention
 from .backend import compile_fx
-from .importer import compile_torch, import_fx, import_torch
+from .exported import compile_torch, import_torch
+from .importer import import_fx
 
 __all__ = ["attention", "compile_fx", "compile_torch", "import_fx", "import_torch"]

@@ -10,10 +10,11 @@ from torch.fx import GraphModule, Node
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ..errors import CompileError
-from ..graph import compile_graph
+from ..graph import Graph, compile_graph
 from ..guards import is_tuple
 from .decompositions import aten_decompositions
 from .extents import factors_of, is_loose
+from .fallback import compile_parts
 from .importer import import_fx, is_random
 
 __all__ = ["compile_fx"]
@@ -24,7 +25,7 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
 
     Functions are compiled for where their tensors are: the processor, or one GPU. Parameters and buffers are inputs, so
     that a call sees them as they are. What cannot be compiled is refused, all of it in one error: nothing is left to
-    PyTorch in silence.
+    PyTorch in silence. With `options={"fallback": True}`, these operators run in PyTorch, and a warning names them.
 
     Random numbers are not PyTorch's: each call takes a seed of PyTorch's generator, which `torch.manual_seed` sets.
 
@@ -33,12 +34,12 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     module, example_inputs
         What TorchDynamo gives.
     **options
-        None are taken.
+        What `torch.compile` passes on: `options={"fallback": True}`, and no other.
 
     Raises
     ------
     CompileError
-        Where there are options, tensors on several devices, or operators that are not supported.
+        For other options, tensors on several devices, or operators that are not supported.
 
     >>> model = torch.nn.Linear(2, 3)
     >>> compiled = torch.compile(model, backend=compile_fx)  # or its name
@@ -48,9 +49,9 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     """
     from torch._dynamo.backends.common import aot_autograd
 
-    if options:
-        raise CompileError(f"expected no options of backend tilewright, got {', '.join(options)}", stage="graph")
-    compiler = aot_autograd(fw_compiler=_compile, decompositions=aten_decompositions())
+    compiler = aot_autograd(
+        fw_compiler=_compile_parts if _fallback(options) else _compile, decompositions=aten_decompositions()
+    )  # fmt: skip
     if not any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
         return compiler(module, example_inputs)
     # PyTorch has several operators of attention for GPUs, each with its own for the gradients. These become products.
@@ -58,15 +59,45 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
         return compiler(module, example_inputs)
 
 
+def _fallback(options: Mapping[str, Any]) -> bool:
+    """Whether PyTorch is to run what is refused, as the options say."""
+    given: dict[str, Any] = {**options, **(options.get("options") or {})}
+    given.pop("options", None)
+    fallback = given.pop("fallback", False)
+    if given or not isinstance(fallback, bool):
+        got = ", ".join(f"{name}={value!r}" for name, value in (given or {"fallback": fallback}).items())
+        raise CompileError(
+            f'backend tilewright: expected options={{"fallback": True}} or none, got {got}', stage="graph"
+        )
+    return fallback
+
+
+def _compile_parts(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+    device = _device(example_inputs)
+    return compile_parts(module, lambda part: _compile_graph(part, _imported(part), device))
+
+
 def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+    device = _device(example_inputs)
+    try:
+        graph = _imported(module)
+    except CompileError as error:
+        hint = 'options={"fallback": True} of torch.compile leaves to PyTorch what is not supported'
+        raise CompileError(f"{error}\n{hint}", stage="graph") from None
+    return _compile_graph(module, graph, device)
+
+
+def _imported(module: GraphModule) -> Graph:
+    return import_fx(module, "forward", {}, seeded=is_random(module), parted=True)
+
+
+def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> Callable[..., Any]:
     from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage]
 
-    device = _device(example_inputs)
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
     seeded = is_random(module)
-    graph = import_fx(module, "forward", {}, seeded=seeded, parted=True)
     has_results = any(isinstance(one, torch.Tensor) for one in returned)
     compiled = compile_graph(graph, device.type) if has_results else None
 

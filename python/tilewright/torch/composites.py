@@ -68,6 +68,20 @@ def _addbmm(x: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, beta: Any = 1,
     return total if beta == 0 else x * beta + total
 
 
+def _diagonal_scatter(
+    x: torch.Tensor, src: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> torch.Tensor:  # fmt: skip
+    """A tensor with another one on a diagonal. PyTorch's own decomposition writes into a view."""
+    if not src.shape[-1]:
+        return x.clone()
+    matrices = x.movedim((dim1, dim2), (-2, -1))
+    rows = torch.arange(matrices.shape[-2], device=x.device)[:, None]
+    columns = torch.arange(matrices.shape[-1], device=x.device)
+    place = rows if offset >= 0 else columns
+    value = src[..., place.clamp(max=src.shape[-1] - 1).expand(matrices.shape[-2:])]
+    return torch.where(columns - rows == offset, value, matrices).movedim((-2, -1), (dim1, dim2))
+
+
 def _searchsorted(
     ordered: torch.Tensor, x: torch.Tensor, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: torch.Tensor | None = None,
@@ -268,6 +282,7 @@ def decompositions() -> dict[Any, Any]:
     made: dict[Any, Any] = {
         _aten.max_pool3d_with_indices_backward.default: _pool_backward(3),
         _aten._trilinear.default: _trilinear, _aten.addbmm.default: _addbmm,
+        _aten.diagonal_scatter.default: _diagonal_scatter,
         _aten.searchsorted.Tensor: _searchsorted, _aten.repeat_interleave.Tensor: _repeat_interleave,
         _aten.median.dim: _median, _aten.nanmedian.dim: _nanmedian, _aten.kthvalue.default: _kthvalue,
         _aten.median.default: _of_all(_median), _aten.nanmedian.default: _of_all(_nanmedian),

@@ -1,4 +1,4 @@
-"""From a module or an exported program of PyTorch to a graph."""
+"""From a module of FX, whose calls are ATen's, to a graph."""
 
 from __future__ import annotations
 
@@ -12,139 +12,25 @@ import torch
 from torch.fx import GraphModule, Node
 
 from ..errors import CompileError, TilewrightError
-from ..errors import TilewrightTypeError as TypeError
-from ..errors import TilewrightValueError as ValueError
-from ..graph import Graph, GraphBuilder, Model, TensorType, Value, compile_graph
+from ..graph import Graph, GraphBuilder, TensorType, Value
 from ..graph.random import RandomNumbers
 from ..graph.torch_tensors import array_of
-from ..guards import is_listed, is_mapping
-from ..messages.progress import progress
-from ..target import Target
+from ..guards import is_listed
 from ..te import Expr, Var
 from . import converters as converters
+from . import linear_algebra
 from .call import CONVERTERS, Call, real_dtype, refused, whole
 from .converters.complex_numbers import Pair, convert_complex, joined
 from .converters.complex_numbers import parted as parts_of
-from .decompositions import decompositions
 from .dtypes import dtype_name
 from .extents import Extents, SymbolicFloat, is_loose
 
-__all__ = ["compile_torch", "import_fx", "import_torch", "is_random"]
+__all__ = ["import_fx", "is_random", "label_of", "refusals"]
 
 _SEED = "random seed"
 _with_effects: Any = torch.ops.higher_order.with_effects
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _FRAME = re.compile(r'File "(.*?)", line (\d+)')
-
-
-def compile_torch(
-    model: Any, example_inputs: Sequence[Any] | None = None, target: Target | str | None = "cpu",
-    dynamic_shapes: Any = None, without: Iterable[str] = (),
-) -> Model:  # fmt: skip
-    """Compiles a `model` of PyTorch, as `tw.compile` does: `import_torch` with `example_inputs` and `dynamic_shapes`,
-    then `tilewright.graph.compile_graph` for `target`, `without` some passes."""
-    return compile_graph(import_torch(model, example_inputs, dynamic_shapes), target, without)
-
-
-@progress("reading the model")
-def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynamic_shapes: Any = None) -> Graph:
-    """The graph of a model of PyTorch.
-
-    Parameters
-    ----------
-    model
-        A `torch.nn.Module`, which torch.export exports, or a `torch.export.ExportedProgram`.
-    example_inputs
-        The arguments of the module's `forward`. An exported program has its own.
-    dynamic_shapes
-        As of torch.export; by argument and dimension a `torch.export.Dim`, or a name for the extent, or a `te.var`.
-
-    Raises
-    ------
-    TypeError, ValueError, CompileError
-        For other arguments; for operators that are not supported: all of them are listed, with their source lines.
-    """
-    if isinstance(model, torch.export.ExportedProgram):
-        if dynamic_shapes:
-            raise ValueError("expected no dynamic_shapes with an exported program, which has its own")
-        program = model
-    elif isinstance(model, torch.nn.Module):
-        if example_inputs is None or isinstance(example_inputs, torch.Tensor):
-            got = "none" if example_inputs is None else "a tensor"
-            raise TypeError(f"example_inputs: expected a tuple of the arguments of {type(model).__name__}, got {got}")
-        dynamic_shapes = _dimensions(dynamic_shapes, {})
-        program = _exported(model, tuple(example_inputs), dynamic_shapes)
-    else:
-        raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
-    program = program.run_decompositions(decompositions())
-    name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
-    return _of_program(program, name, _names(program, dynamic_shapes))
-
-
-def _largest(program: torch.export.ExportedProgram) -> dict[str, int]:
-    """By symbol of the program, how large it may be, where that is bounded: a call with more is refused."""
-    bounds: dict[Any, Any] = dict(program.range_constraints)  # pyright: ignore[reportUnknownArgumentType]
-    return {str(symbol): int(one.upper) for symbol, one in bounds.items() if one.upper.is_Integer}
-
-
-def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
-    """What torch.export takes of dynamic shapes in which names and variables stand for dimensions."""
-    if isinstance(spec, (Var, str)):
-        name = str(spec.name) if isinstance(spec, Var) else spec
-        return known.setdefault(name, torch.export.Dim(name))
-    if is_mapping(spec):
-        return {key: _dimensions(one, known) for key, one in spec.items()}
-    if is_listed(spec):
-        return type(spec)(_dimensions(one, known) for one in spec)
-    return spec
-
-
-def _exported(module: torch.nn.Module, inputs: tuple[Any, ...], dynamic_shapes: Any) -> torch.export.ExportedProgram:
-    try:
-        with torch.no_grad():
-            return torch.export.export(module, inputs, dynamic_shapes=dynamic_shapes, strict=False)
-    except Exception as error:
-        raise CompileError(
-            f"{type(module).__name__}: torch.export does not export it: {error}", stage="graph"
-        ) from error  # fmt: skip
-
-
-def _of_program(program: torch.export.ExportedProgram, name: str, names: Mapping[str, str]) -> Graph:
-    signature = program.graph_signature
-    written = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
-    if written:
-        raise CompileError(
-            f"{name}: expected a model that writes to none of its buffers and inputs, got writes to "
-            f"{', '.join(written)}: call eval() where the model is trained",
-            stage="graph",
-        )
-    held: dict[str, Any] = {}
-    for each, place in signature.inputs_to_parameters.items():
-        held[each] = place, program.state_dict[place]
-    for each, place in signature.inputs_to_buffers.items():
-        kept = program.state_dict if place in program.state_dict else program.constants
-        held[each] = place, kept[place]
-    for each, place in signature.inputs_to_lifted_tensor_constants.items():
-        held[each] = place, program.constants[place]
-    outputs = [str(one) for one in signature.user_outputs if isinstance(one, str)]
-    return import_fx(program.graph_module, name, held, outputs, names, largest=_largest(program))
-
-
-def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[str, str]:
-    """By symbol of the program, the name that its dimension was given."""
-    names: dict[str, str] = {}
-    held = program.graph_signature.user_inputs
-    inputs = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in held]
-    specs = dynamic_shapes.values() if is_mapping(dynamic_shapes) else dynamic_shapes or ()
-    for node, spec in zip(inputs, specs):
-        value = node.meta.get("val")
-        dims = spec.items() if is_mapping(spec) else enumerate(spec or ())
-        for d, dim in dims:
-            name = getattr(dim, "__name__", None)
-            if name and isinstance(value, torch.Tensor) and isinstance(value.shape[d], torch.SymInt):
-                size: Any = value.shape[d]
-                names.setdefault(str(size.node.expr), name)
-    return names
 
 
 def import_fx(
@@ -177,6 +63,28 @@ def import_fx(
     return _Import(module, name, held, outputs, Extents(names, largest), seeded, parted).graph()
 
 
+def refusals(module: GraphModule) -> dict[Node, str]:
+    """By node that `import_fx` refuses, the reason, with the source line; for nodes that use its result, nothing.
+
+    Parameters
+    ----------
+    module
+        A module of FX whose calls are ATen's.
+
+    Raises
+    ------
+    CompileError
+        Where an input is refused.
+    """
+    one = _Import(module, "forward", {}, None, Extents(), is_random(module), parted=True)
+    try:
+        one.graph()
+    except CompileError:
+        if not one.errors:
+            raise
+    return one.errors
+
+
 def is_random(module: GraphModule) -> bool:
     """Whether a module of FX has operators whose results are random."""
     tags = (getattr(node.target, "tags", ()) for node in module.graph.nodes if node.op == "call_function")
@@ -197,7 +105,7 @@ class _Import:
         self._module, self._name, self._held, self._outputs = module, name, held, outputs
         self._extents = extents
         self._values: dict[Node, Any] = {}
-        self._errors: list[str] = []
+        self.errors: dict[Node, str] = {}
         self._labels: dict[Node, str] = {}
 
     def graph(self) -> Graph:
@@ -235,9 +143,9 @@ class _Import:
                     pass
                 except TilewrightError as error:
                     text, label = str(error), str(self._labels.get(node, node.name))
-                    self._errors.append(text if text.startswith(label) else f"{label}: {text}")
-            if self._errors:
-                raise CompileError("\n".join(dict.fromkeys(self._errors)), stage="graph")
+                    self.errors[node] = text if text.startswith(label) else f"{label}: {text}"
+            if self.errors:
+                raise CompileError("\n".join(dict.fromkeys(self.errors.values())), stage="graph")
             (last,) = (node for node in nodes if node.op == "output")
             results = [(one.name, self._output(one)) for one in self._results(last)]
             taken: dict[str, int] = {}
@@ -328,17 +236,18 @@ class _Import:
         if getattr(target, "_schema", None) is None:
             if node.meta.get("val") is None and not node.users:
                 return  # a check of torch's, of a size
-            self._labels[node] = label = _label(node, str(target))
+            self._labels[node] = label = label_of(node, str(target))
             raise CompileError(f"{label}: {target} is not supported", stage="graph")
         name = f"{target.namespace}.{target._schema.name.split('::')[1]}.{target._overloadname}"
         short = name.removeprefix("aten.")
-        self._labels[node] = label = _label(node, name)
+        self._labels[node] = label = label_of(node, name)
         if short in refused:
             raise CompileError(f"{label}: cannot be compiled: {refused[short]}", stage="graph")
         if short not in CONVERTERS:
             if node.meta.get("val") is None and not node.users:
                 return
-            raise CompileError(f"{label}: the operator is not supported", stage="graph")
+            reason = linear_algebra.refusal(target, [one.meta.get("val") for one in node.all_input_nodes])
+            raise CompileError(f"{label}: {reason or 'the operator is not supported'}", stage="graph")
         arguments = [self._argument(one) for one in _arguments(node)]
         with self._builder.node(label, 0):
             call = self._call_of(node, label, short)
@@ -390,7 +299,7 @@ def _arguments(node: Node) -> list[Any]:
     return found
 
 
-def _label(node: Node, name: str) -> str:
+def label_of(node: Node, name: str) -> str:
     """The operator and the line of the user's program that calls it; where that is torch's own, the module's name."""
     frames = [(file, int(line)) for file, line in _FRAME.findall(node.meta.get("stack_trace") or "")]
     own = [frame for frame in frames if not frame[0].startswith(_TORCH)]

@@ -5,31 +5,29 @@ Whether a matrix is singular is not checked: its inverse has infinities and NaN.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from ..errors import CompileError
-
-__all__ = ["decompositions"]
+__all__ = ["decompositions", "refusal"]
 
 _aten: Any = torch.ops.aten
 _broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknownVariableType]
 _MOST_ROWS = 32
 
 
-def _rows(a: torch.Tensor) -> int:
+def _refusal(a: torch.Tensor) -> str | None:
+    """Why matrices are not taken."""
     rows, columns = a.shape[-2:]
-    if not isinstance(rows, int) or rows != columns or not 0 < rows <= _MOST_ROWS:
-        got = " x ".join(map(str, (rows, columns)))
-        message = f"expected square matrices of at most {_MOST_ROWS} rows, got {got}"
-        raise CompileError(message, stage="graph")
-    return rows
+    if isinstance(rows, int) and rows == columns and 0 < rows <= _MOST_ROWS:
+        return None
+    return f"expected square matrices of at most {_MOST_ROWS} rows, got {rows} x {columns}"
 
 
 def _factored(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """L and U in one matrix, by step the row that comes in its place, and the sign of these exchanges."""
-    count = _rows(a)
+    count = a.shape[-1]
     numbers = torch.arange(count, device=a.device)
     sign: Any = torch.ones(a.shape[:-2], dtype=a.dtype, device=a.device)
     pivots: list[torch.Tensor] = []
@@ -51,7 +49,7 @@ def _factored(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor
 
 def _triangular(a: torch.Tensor, b: torch.Tensor, *, upper: bool, unit: bool = False) -> torch.Tensor:
     """x of a @ x = b, one row after the other; a's other half is not read."""
-    count = _rows(a)
+    count = a.shape[-1]
     shape = _broadcast_shapes(a.shape[:-2], b.shape[:-2])
     b = b.expand(*shape, *b.shape[-2:])
     known: list[torch.Tensor] = []
@@ -140,7 +138,7 @@ def _logarithm(a: torch.Tensor) -> Any:
 def _cholesky(a: torch.Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Column by column; the matrix's lower half is read, or its upper one."""
     del check_errors
-    count = _rows(a)
+    count = a.shape[-1]
     lower = a.mT if upper else a
     columns: list[torch.Tensor] = []
     numbers = torch.arange(count, device=a.device)
@@ -179,13 +177,31 @@ def _cholesky_inverse(factor: torch.Tensor, upper: bool = False) -> torch.Tensor
     return _cholesky_solve(one.expand(factor.shape), factor, upper)
 
 
+_FUNCTIONS: dict[Any, tuple[Callable[..., Any], int]] = {
+    _aten.linalg_lu_factor_ex.default: (_lu_factor, 0), _aten.linalg_lu_solve.default: (_lu_solve, 0),
+    _aten._linalg_solve_ex.default: (_solve, 0), _aten.linalg_inv_ex.default: (_inverse, 0),
+    _aten._linalg_det.default: (_determinant, 0), _aten._linalg_slogdet.default: (_logarithm, 0),
+    _aten.linalg_cholesky_ex.default: (_cholesky, 0), _aten.linalg_solve_triangular.default: (_solve_triangular, 0),
+    _aten.triangular_solve.default: (_old_triangular_solve, 1), _aten.cholesky_solve.default: (_cholesky_solve, 1),
+    _aten.cholesky_inverse.default: (_cholesky_inverse, 0),
+}  # fmt: skip
+"""By operator, what makes the others of it, and which of its operands is square."""
+
+
+def _or_left(function: Callable[..., Any], square: int) -> Callable[..., Any]:
+    """The function, where it takes the matrices; an operator with others is left as it is."""
+
+    def made(*given: Any, **named: Any) -> Any:
+        return NotImplemented if _refusal(given[square]) else function(*given, **named)
+
+    return made
+
+
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
-    return {
-        _aten.linalg_lu_factor_ex.default: _lu_factor, _aten.linalg_lu_solve.default: _lu_solve,
-        _aten._linalg_solve_ex.default: _solve, _aten.linalg_inv_ex.default: _inverse,
-        _aten._linalg_det.default: _determinant, _aten._linalg_slogdet.default: _logarithm,
-        _aten.linalg_cholesky_ex.default: _cholesky, _aten.linalg_solve_triangular.default: _solve_triangular,
-        _aten.triangular_solve.default: _old_triangular_solve, _aten.cholesky_solve.default: _cholesky_solve,
-        _aten.cholesky_inverse.default: _cholesky_inverse,
-    }  # fmt: skip
+    return {op: _or_left(function, square) for op, (function, square) in _FUNCTIONS.items()}
+
+
+def refusal(op: Any, operands: Sequence[Any]) -> str | None:
+    """Why an operator was left as it is, where it is one of this file."""
+    return _refusal(operands[_FUNCTIONS[op][1]]) if op in _FUNCTIONS else None

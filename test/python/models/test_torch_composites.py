@@ -46,6 +46,12 @@ FORWARD: dict[str, tuple[Any, ...]] = {
     "a larger one": (lambda x: F.interpolate(x, (9, 5), mode="bicubic", antialias=True), _numbers(1, 2, 7, 9)),
     "an image that goes round": (lambda x: F.pad(x, (2, -1, 1, 3), mode="circular"), _numbers(1, 2, 4, 5)),
     "medians": (lambda x: (*x.median(1), *x.nanmedian(1), x.flatten().nanmedian()), _GAPS),
+    "diagonals": (
+        lambda x, a, b: (x.diagonal_scatter(a, 1, 0, 2), x.diagonal_scatter(b, -2, 2, 0)),
+        _numbers(3, 2, 5),
+        _numbers(2, 3),
+        _numbers(2, 3),
+    ),
     "a rank": (lambda x: x.kthvalue(3, 0), _numbers(5, 2)),
     "modes": (lambda x: x.mode(1), _WHOLE),
     "the largest so far": (lambda x: (*x.cummax(1), *x.cummin(0)), _WHOLE),

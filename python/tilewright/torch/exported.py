@@ -1,0 +1,131 @@
+"""From a module or an exported program of PyTorch to a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..errors import CompileError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..graph import Graph, Model, compile_graph
+from ..guards import is_listed, is_mapping
+from ..messages.progress import progress
+from ..target import Target
+from ..te import Var
+from .decompositions import decompositions
+from .importer import import_fx
+
+__all__ = ["compile_torch", "import_torch"]
+
+
+def compile_torch(
+    model: Any, example_inputs: Sequence[Any] | None = None, target: Target | str | None = "cpu",
+    dynamic_shapes: Any = None, without: Iterable[str] = (),
+) -> Model:  # fmt: skip
+    """Compiles a `model` of PyTorch, as `tw.compile` does: `import_torch` with `example_inputs` and `dynamic_shapes`,
+    then `tilewright.graph.compile_graph` for `target`, `without` some passes."""
+    return compile_graph(import_torch(model, example_inputs, dynamic_shapes), target, without)
+
+
+@progress("reading the model")
+def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynamic_shapes: Any = None) -> Graph:
+    """The graph of a model of PyTorch.
+
+    Parameters
+    ----------
+    model
+        A `torch.nn.Module`, which torch.export exports, or a `torch.export.ExportedProgram`.
+    example_inputs
+        The arguments of the module's `forward`. An exported program has its own.
+    dynamic_shapes
+        As of torch.export; by argument and dimension a `torch.export.Dim`, or a name for the extent, or a `te.var`.
+
+    Raises
+    ------
+    TypeError, ValueError, CompileError
+        For other arguments; for operators that are not supported: all of them are listed, with their source lines.
+    """
+    if isinstance(model, torch.export.ExportedProgram):
+        if dynamic_shapes:
+            raise ValueError("expected no dynamic_shapes with an exported program, which has its own")
+        program = model
+    elif isinstance(model, torch.nn.Module):
+        if example_inputs is None or isinstance(example_inputs, torch.Tensor):
+            got = "none" if example_inputs is None else "a tensor"
+            raise TypeError(f"example_inputs: expected a tuple of the arguments of {type(model).__name__}, got {got}")
+        dynamic_shapes = _dimensions(dynamic_shapes, {})
+        program = _exported(model, tuple(example_inputs), dynamic_shapes)
+    else:
+        raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
+    program = program.run_decompositions(decompositions())
+    name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
+    return _of_program(program, name, _names(program, dynamic_shapes))
+
+
+def _largest(program: torch.export.ExportedProgram) -> dict[str, int]:
+    """By symbol of the program, how large it may be, where that is bounded: a call with more is refused."""
+    bounds: dict[Any, Any] = dict(program.range_constraints)  # pyright: ignore[reportUnknownArgumentType]
+    return {str(symbol): int(one.upper) for symbol, one in bounds.items() if one.upper.is_Integer}
+
+
+def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
+    """What torch.export takes of dynamic shapes in which names and variables stand for dimensions."""
+    if isinstance(spec, (Var, str)):
+        name = str(spec.name) if isinstance(spec, Var) else spec
+        return known.setdefault(name, torch.export.Dim(name))
+    if is_mapping(spec):
+        return {key: _dimensions(one, known) for key, one in spec.items()}
+    if is_listed(spec):
+        return type(spec)(_dimensions(one, known) for one in spec)
+    return spec
+
+
+def _exported(module: torch.nn.Module, inputs: tuple[Any, ...], dynamic_shapes: Any) -> torch.export.ExportedProgram:
+    try:
+        with torch.no_grad():
+            return torch.export.export(module, inputs, dynamic_shapes=dynamic_shapes, strict=False)
+    except Exception as error:
+        raise CompileError(
+            f"{type(module).__name__}: torch.export does not export it: {error}", stage="graph"
+        ) from error  # fmt: skip
+
+
+def _of_program(program: torch.export.ExportedProgram, name: str, names: Mapping[str, str]) -> Graph:
+    signature = program.graph_signature
+    written = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
+    if written:
+        raise CompileError(
+            f"{name}: expected a model that writes to none of its buffers and inputs, got writes to "
+            f"{', '.join(written)}: call eval() where the model is trained",
+            stage="graph",
+        )
+    held: dict[str, Any] = {}
+    for each, place in signature.inputs_to_parameters.items():
+        held[each] = place, program.state_dict[place]
+    for each, place in signature.inputs_to_buffers.items():
+        kept = program.state_dict if place in program.state_dict else program.constants
+        held[each] = place, kept[place]
+    for each, place in signature.inputs_to_lifted_tensor_constants.items():
+        held[each] = place, program.constants[place]
+    outputs = [str(one) for one in signature.user_outputs if isinstance(one, str)]
+    return import_fx(program.graph_module, name, held, outputs, names, largest=_largest(program))
+
+
+def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[str, str]:
+    """By symbol of the program, the name that its dimension was given."""
+    names: dict[str, str] = {}
+    held = program.graph_signature.user_inputs
+    inputs = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in held]
+    specs = dynamic_shapes.values() if is_mapping(dynamic_shapes) else dynamic_shapes or ()
+    for node, spec in zip(inputs, specs):
+        value = node.meta.get("val")
+        dims = spec.items() if is_mapping(spec) else enumerate(spec or ())
+        for d, dim in dims:
+            name = getattr(dim, "__name__", None)
+            if name and isinstance(value, torch.Tensor) and isinstance(value.shape[d], torch.SymInt):
+                size: Any = value.shape[d]
+                names.setdefault(str(size.node.expr), name)
+    return names
