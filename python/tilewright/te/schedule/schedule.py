@@ -134,7 +134,7 @@ class Schedule(ProgramPrimitives):
         >>> A, B = te.placeholder((rows, 64), "float16", "A"), te.placeholder((64, 256), "float16", "B")
         >>> C = te.compute((rows, 256), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
         >>> [found for one in tw.auto_schedule(C, "cuda -device=H200").classes for found in one.ranges.values()]
-        [(1, 1), (2, None)]
+        [(1, 1), (2, 256), (257, None)]
         """
         return (self,) if self.make_classes is None else self.make_classes()
 
