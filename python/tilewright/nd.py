@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable as _Callable
 
 from .runtime.device import Device, cpu, cuda, device, gpu
+from .runtime.device import as_device as _as_device
 from .runtime.memory import PoolStats, pool_of
 from .runtime.ndarray import NDArray, array, empty, from_dlpack, zeros
 from .tvm_compat.missing_names import attribute_of
@@ -28,20 +29,24 @@ __all__ = [
 def stats(device: Device | None = None) -> PoolStats:
     """What the pool of a device (the cpu where none is given) holds and has done.
 
+    Raises TypeError where `device` is no device.
+
     >>> import tilewright as tw
     >>> tw.nd.stats().in_use >= 0
     True
     """
-    return pool_of(cpu() if device is None else device).stats
+    return pool_of(_as_device(device, cpu)).stats
 
 
 def release(device: Device | None = None) -> None:
     """Gives the memory back that the pool of `device`, by default the cpu, keeps for reuse.
 
+    Raises TypeError where `device` is no device.
+
     >>> import tilewright as tw
     >>> tw.nd.release()
     """
-    pool_of(cpu() if device is None else device).release()
+    pool_of(_as_device(device, cpu)).release()
 
 
 __getattr__: _Callable[[str], object] = attribute_of("nd", "module 'tilewright.nd'")

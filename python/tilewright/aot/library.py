@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from ..ir.passes import run_passes
 from ..messages.printable import in_c_comment
 from ..messages.progress import progress
 from ..native.callable import CallableBase
-from ..storage.private_files import replace_file
+from ..storage.private_files import checked_path, replace_file
 from .linking import find_compiler, find_linker, link_library
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
 
 def _checked(functions: Function | Dispatch | Sequence[Function | Dispatch]) -> list[Function | Dispatch]:
     """What is exported, in order; before a function that chooses between others stand those."""
+    if not isinstance(functions, (CallableBase, Iterable)):
+        raise TypeError(f"expected functions that tw.build has made, got {type(functions).__name__}")
     given = [functions] if isinstance(functions, CallableBase) else list(functions)
     if not given:
         raise ValueError("expected one function or more to export, got none")
@@ -149,7 +151,7 @@ def export_object(
             "export_library takes it"
         )
     (checked,) = _checked(function)
-    replace_file(os.fspath(path), object_of(checked, processors_of(mcpu), architectures), mode=0o666)
+    replace_file(str(checked_path(path)), object_of(checked, processors_of(mcpu), architectures), mode=0o666)
 
 
 def object_of(function: Function | Dispatch, mcpu: list[str] | None, architectures: Sequence[str]) -> bytes:
@@ -201,7 +203,7 @@ def export_library(
     >>> export_library([mmult, softmax], "kernels.so")      # doctest: +SKIP
     >>> tvm_ffi.load_module("./kernels.so").mmult(a, b, c)  # doctest: +SKIP
     """
-    path = Path(path)
+    path = checked_path(path)
     checked, processors = _checked(functions), processors_of(mcpu)
     command = find_linker(linker)
     with tempfile.TemporaryDirectory() as folder, progress(f"exporting {path.name}") as line:
@@ -301,7 +303,7 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
     for function in checked:
         if function.entry_name in _C_KEYWORDS:
             raise ValueError(f"expected functions with names that C and C++ can have, got {function.entry_name!r}")
-    guard = _C_NAME.sub("_", Path(path).name).upper()
+    guard = _C_NAME.sub("_", checked_path(path).name).upper()
     lines = [
         f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>",
         "#include <string.h>", "",
@@ -312,7 +314,7 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
     for function in checked:
         lines += _function_lines(function)
     lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
-    replace_file(os.fspath(path), "\n".join(lines).encode(), mode=0o666)
+    replace_file(str(checked_path(path)), "\n".join(lines).encode(), mode=0o666)
 
 
 def _function_lines(function: Function | Dispatch) -> list[str]:

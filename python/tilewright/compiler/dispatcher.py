@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -255,8 +255,12 @@ def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
     >>> mmult(a, b, c)                                                      # doctest: +SKIP
     >>> tw.export_library([mmult], "mmult.so", header=True)                 # doctest: +SKIP
     """
-    found = list(functions)
     checked_name(name)
+    if not isinstance(functions, Iterable):
+        raise TilewrightTypeError(
+            f"{name}: expected a list of functions that tw.build has made, got {type(functions).__name__}"
+        )
+    found = list(functions)
     if not found:
         raise TilewrightValueError(f"{name}: expected one function or more, got none")
     for function in found:

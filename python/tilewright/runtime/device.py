@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +14,7 @@ from ..errors import DriverError, LaunchError, TilewrightError, TilewrightTypeEr
 from ..tvm_compat.missing_names import attributes_of
 from . import cuda_driver
 
-__all__ = ["Device", "DeviceKind", "cpu", "cuda", "current_gpu", "device", "enabled", "gpu"]
+__all__ = ["Device", "DeviceKind", "as_device", "cpu", "cuda", "current_gpu", "device", "enabled", "gpu"]
 
 
 class DeviceKind(enum.Enum):
@@ -220,6 +220,15 @@ def cuda(index: int = 0) -> Device:
     cuda(1)
     """
     return Device(DeviceKind.CUDA, index)
+
+
+def as_device(device: object, default: Callable[[], Device] = cuda) -> Device:
+    """The device that the user gave, or the default one for None. Raises TypeError for another object."""
+    if device is None:
+        return default()
+    if not isinstance(device, Device):
+        raise TilewrightTypeError(f"expected a device, such as tw.cpu() or tw.cuda(0), got {device!r}")
+    return device
 
 
 def current_gpu() -> Device:

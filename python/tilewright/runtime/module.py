@@ -12,7 +12,7 @@ from ..errors import LaunchError
 from ..errors import TilewrightValueError as ValueError
 from ..native.library import library
 from . import cuda_driver
-from .device import Device, cuda
+from .device import Device, as_device
 from .ffi import raise_error
 from .host_program import HostProgram, KernelLaunch
 from .signature import Signature
@@ -111,7 +111,7 @@ class CudaProgram:
 
     def load(self, device: Device | None = None) -> None:
         """Loads the kernels into a GPU (the first where none is given) unless they are there already."""
-        device = cuda(0) if device is None else device
+        device = as_device(device)
         if _load()(self.host.program, device.index):
             raise_error()
 
@@ -121,7 +121,7 @@ class CudaProgram:
 
     def kernel_attributes(self, device: Device | None = None) -> tuple[KernelAttributes, ...]:
         """What the driver says of each kernel, loaded into the GPU for that if need be."""
-        device = cuda(0) if device is None else device
+        device = as_device(device)
         self.load(device)
         known = cuda_driver.module().CUfunction_attribute
 

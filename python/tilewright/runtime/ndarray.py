@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..errors import TilewrightBufferError as BufferError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from . import cuda_driver, dlpack
-from .device import Device, DeviceKind, cpu, cuda
+from .device import Device, DeviceKind, as_device, cpu, cuda
 from .memory import Block, pool_of
 from .stream import Stream, current_stream
 
@@ -22,6 +22,8 @@ __all__ = ["NDArray", "array", "empty", "from_dlpack", "zeros"]
 
 
 def _as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(shape, (int, np.integer)) and not isinstance(shape, Iterable):
+        raise TypeError(f"expected a shape as ints, got {shape!r}")
     extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     for extent in extents:
         if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)):
@@ -246,7 +248,7 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Device | N
     >>> empty((2, 3), "bfloat16")
     NDArray(shape=(2, 3), dtype=bfloat16, device=cpu(0))
     """
-    device = cpu() if device is None else device
+    device = as_device(device, cpu)
     shape, element = _as_shape(shape), as_dtype(dtype)
     stream = current_stream(device) if device.is_cuda else None
     block = pool_of(device).allocate(math.prod(shape) * element.itemsize, stream)

@@ -14,7 +14,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..native.library import library
 from . import cuda_driver
-from .device import Device, cuda
+from .device import Device, as_device
 from .ffi import libtvm_ffi
 
 __all__ = ["Event", "Stream", "as_stream", "current_stream", "stream_of_arrays", "synchronize"]
@@ -29,8 +29,8 @@ _local = threading.local()
 class Stream:
     """A queue of work on one GPU. Inside `with stream:` it is the thread's current one, for this project's calls.
 
-    Raises LaunchError where there is no driver, DriverError where a call of the driver fails, and ValueError for a
-    device that has no streams.
+    Raises LaunchError where there is no driver, and DriverError where a call of the driver fails. A device that has no
+    streams is a ValueError, an object that is no device a TypeError.
 
     >>> stream = Stream(cuda(0))                # doctest: +SKIP
     >>> mmult(a, b, c, stream=stream)           # doctest: +SKIP
@@ -48,7 +48,7 @@ class Stream:
     handle: int
 
     def __init__(self, device: Device | None = None, *, priority: int = 0) -> None:
-        self.device = cuda(0) if device is None else device
+        self.device = as_device(device)
         self._api: Any = None
         self._owner: object = None
         if not self.device.is_cuda:
@@ -124,7 +124,8 @@ class Stream:
 class Event:
     """A point in a stream; two of them measure the time between.
 
-    Raises LaunchError where there is no driver, and DriverError where a call of the driver fails.
+    Raises LaunchError where there is no driver, DriverError where a call of the driver fails, and TypeError for what is
+    no device.
 
     >>> import tilewright as tw
     >>> stream = tw.Stream(tw.cpu())
@@ -141,7 +142,7 @@ class Event:
     handle: int
 
     def __init__(self, device: Device | None = None, *, timing: bool = True) -> None:
-        self.device = cuda(0) if device is None else device
+        self.device = as_device(device)
         self._api: Any = None
         self._moment = 0.0  # of the cpu, when it was recorded
         if not self.device.is_cuda:
@@ -197,7 +198,7 @@ def _stack_functions() -> tuple[Any, Any]:
 
 
 def _gpu(device: Device | None) -> Device:
-    device = cuda(0) if device is None else device
+    device = as_device(device)
     if not device.is_cuda:
         raise ValueError(f"expected a cuda device, got {device!r}")
     return device
@@ -206,13 +207,15 @@ def _gpu(device: Device | None) -> Device:
 def current_stream(device: Device | None = None) -> Stream:
     """The stream of the innermost `with stream:` on the device, and its default stream outside of any.
 
+    Raises TypeError where `device` is no device.
+
     >>> import tilewright as tw
     >>> stream = tw.Stream(tw.cpu())
     >>> with stream:
     ...     tw.current_stream(tw.cpu()) is stream
     True
     """
-    device = cuda(0) if device is None else device
+    device = as_device(device)
     for stream in reversed(getattr(_local, "stack", ())):
         if stream.device == device:
             return stream
@@ -278,7 +281,9 @@ def synchronize(device: Device | None = None) -> None:
     """Waits for all that `device`, by default the current GPU, was given. On the processor there is nothing to wait
     for.
 
+    Raises TypeError where `device` is no device.
+
     >>> import tilewright as tw
     >>> tw.synchronize(tw.cpu())
     """
-    (cuda(0) if device is None else device).sync()
+    as_device(device).sync()

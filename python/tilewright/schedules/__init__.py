@@ -1,4 +1,7 @@
-"""Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
+"""Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from.
+
+Each raises TypeError for an extent that is no integer, ValueError for one that is too small.
+"""
 
 from .attention import attention_wgmma
 from .chains import cross_entropy_wgmma, gated_matmul_wgmma

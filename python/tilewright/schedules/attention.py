@@ -6,12 +6,14 @@ from ..errors import TilewrightValueError as ValueError
 from ..te import Tensor, placeholder
 from ..te.schedule import Schedule
 from .online_softmax import attention_of
+from .sizes import sizes
 
 __all__ = ["attention_wgmma"]
 
 _ROWS, _STEP, _MAX_COLUMNS = 64, 16, 256
 
 
+@sizes(batch=0, queries=0, keys=0, width=1)
 def attention_wgmma(
     batch: int,
     queries: int,

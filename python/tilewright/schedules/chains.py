@@ -26,12 +26,14 @@ from ..te import (
 )
 from ..te import sum as total_of
 from ..te.schedule import Schedule
+from .sizes import sizes
 
 __all__ = ["cross_entropy_wgmma", "gated_matmul_wgmma"]
 
 _ROWS, _SPAN, _THREADS = 64, 128, 128
 
 
+@sizes(rows=0, hidden=0, width=0)
 def gated_matmul_wgmma(
     rows: int, hidden: int, width: int, dtype: str = "bfloat16", *, tile: tuple[int, int] = (128, 128), stages: int = 4
 ) -> tuple[Schedule, list[Tensor]]:
@@ -82,6 +84,7 @@ def gated_matmul_wgmma(
     return s, [X, G, U, H]
 
 
+@sizes(rows=0, vocabulary=0, width=0)
 def cross_entropy_wgmma(
     rows: int, vocabulary: int, width: int, dtype: str = "bfloat16", *, tile: tuple[int, int] = (128, 256),
     stages: int = 4,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ..te import IterVar, Tensor, compute, exp, max, placeholder, reduce_axis, rsqrt, sum, thread_axis
 from ..te.schedule import Schedule, create_schedule
+from .sizes import sizes
 
 __all__ = ["layer_norm", "rms_norm", "row_sum", "softmax"]
 
 
+@sizes(rows=0, columns=0)
 def softmax(rows: int, columns: int, *, threads: int | None = None) -> tuple[Schedule, list[Tensor]]:
     """Y[i, j] = exp(X[i, j] - max of row i) / their sum, float32, row-major.
 
@@ -34,6 +36,7 @@ def softmax(rows: int, columns: int, *, threads: int | None = None) -> tuple[Sch
     return s, [X, Y]
 
 
+@sizes(rows=0, columns=1)
 def layer_norm(
     rows: int, columns: int, *, epsilon: float = 1e-5, threads: int | None = None
 ) -> tuple[Schedule, list[Tensor]]:
@@ -63,6 +66,7 @@ def layer_norm(
     return s, [X, gamma, beta, Y]
 
 
+@sizes(rows=0, columns=1)
 def rms_norm(
     rows: int, columns: int, *, epsilon: float = 1e-5, threads: int | None = None
 ) -> tuple[Schedule, list[Tensor]]:
@@ -86,6 +90,7 @@ def rms_norm(
     return s, [X, gamma, Y]
 
 
+@sizes(rows=0, columns=0)
 def row_sum(rows: int, columns: int, *, threads: int | None = None) -> tuple[Schedule, list[Tensor]]:
     """Y[i] = the sum of row i of X, float32.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ..te import Tensor, compute, placeholder, thread_axis
 from ..te.schedule import Schedule, create_schedule
+from .sizes import sizes
 
 __all__ = ["transpose"]
 
 
+@sizes(rows=0, columns=0)
 def transpose(
     rows: int, columns: int, *, tile: tuple[int, int] = (64, 64), threads: int = 512
 ) -> tuple[Schedule, list[Tensor]]:

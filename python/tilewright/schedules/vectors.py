@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ..te import Tensor, compute, placeholder, reduce_axis, sum, thread_axis
 from ..te.schedule import Schedule, create_schedule
+from .sizes import sizes
 
 __all__ = ["column_sum", "matvec", "vecmat"]
 
 
+@sizes(M=0, K=0)
 def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, unroll: int = 8) -> tuple[Schedule, list[Tensor]]:
     """y[i] = sum over k of A[i, k] x[k]: A and x in `dtype`, the sum and y in float32.
 
@@ -40,6 +42,7 @@ def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, unroll: in
     return s, [A, x, y]
 
 
+@sizes(K=0, N=1)
 def vecmat(
     K: int,
     N: int,
@@ -69,6 +72,7 @@ def vecmat(
     return s, [x, B, y]
 
 
+@sizes(rows=0, columns=1)
 def column_sum(
     rows: int,
     columns: int,

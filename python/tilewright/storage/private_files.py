@@ -13,9 +13,18 @@ import stat
 from pathlib import Path
 from typing import IO
 
-from ..errors import TilewrightError
+from ..errors import TilewrightError, TilewrightTypeError
 
-__all__ = ["UntrustedError", "fresh_file", "open_folder", "read_file", "replace_file", "state_folder", "user_key"]
+__all__ = [
+    "UntrustedError",
+    "checked_path",
+    "fresh_file",
+    "open_folder",
+    "read_file",
+    "replace_file",
+    "state_folder",
+    "user_key",
+]
 
 _KEY_BYTES = 32
 
@@ -26,6 +35,13 @@ class UntrustedError(TilewrightError, PermissionError):
     def __init__(self, text: str, place: str) -> None:
         super().__init__(f"{text}: {place}")
         self.place = place
+
+
+def checked_path(path: object) -> Path:
+    """The user's path. Raises TypeError for another object."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TilewrightTypeError(f"expected a path, got {path!r}")
+    return Path(path)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _check(found: os.stat_result, what: str, path: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -61,6 +61,8 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     ((8, 4), (4, 6))
     """
     source = user_source()
+    if not isinstance(inputs, Iterable):
+        raise TypeError(f"{source}: te.gradient: expected tensors as inputs, got {inputs!r}")
     wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     for what, one in (("output", output), *(("input", one) for one in wanted)):
         if not isinstance(one, Tensor):
@@ -69,6 +71,8 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
             raise TypeError(f"{source}: te.gradient: expected an {what} of floats, got {one.name} of {one.dtype}")
     if head is None:
         head = _identity(output)
+    elif not isinstance(head, Tensor):
+        raise TypeError(f"{source}: te.gradient: expected a tensor as head, got {head!r}")
     prefix = len(head.shape) - output.ndim
     if prefix < 0 or not _equal(head.shape[prefix:], output.shape) or head.dtype != output.dtype:
         raise ValueError(

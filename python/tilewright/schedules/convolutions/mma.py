@@ -13,6 +13,7 @@ from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, place
 from ...te import all as all_of
 from ...te.schedule import Schedule, create_schedule
 from ..matmuls.mma import COPY, fetch
+from ..sizes import sizes
 from ..workspaces import add_up, copy
 
 __all__ = ["conv2d_mma"]
@@ -23,6 +24,7 @@ _OF_MMA, _OF_BANDWIDTH = 0.71, 1.04
 _TILES = (((128, 128), (2, 2), 3), ((128, 64), (2, 2), 4), ((64, 64), (2, 2), 4))
 
 
+@sizes(batch=1, channels=0, size=1, filters=1, kernel=1)
 def conv2d_mma(
     batch: int,
     channels: int,

@@ -18,11 +18,13 @@ from ...te import (
     thread_axis,
 )
 from ...te.schedule import Schedule, create_schedule
+from ..sizes import sizes
 from .winograd import conv2d_winograd
 
 __all__ = ["conv2d"]
 
 
+@sizes(batch=0, channels=1, size=1, filters=0, kernel=1)
 def conv2d(
     batch: int,
     channels: int,

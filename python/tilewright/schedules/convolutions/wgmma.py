@@ -23,6 +23,7 @@ from ...te import (
 )
 from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
+from ..sizes import sizes
 from ..workspaces import add_up, copy
 from .wgmma_tiles import (
     BYTES,
@@ -45,6 +46,7 @@ _WORTH = 0.8  # what K tiles of half the bytes have at most of the elements of w
 _NARROW = 24  # the most channels of which a row of the kernel is a step
 
 
+@sizes(batch=0, channels=0, size=0, filters=0, kernel=1)
 def conv2d_wgmma(
     batch: int,
     channels: int,

@@ -22,10 +22,12 @@ from ...te import (
 )
 from ...te.schedule import Schedule, Stage, create_schedule
 from ..matmuls.simt import fetch, multiply_tiles
+from ..sizes import sizes
 
 __all__ = ["conv2d_winograd"]
 
 
+@sizes(batch=0, channels=0, size=1, filters=0)
 def conv2d_winograd(
     batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] | None = None, block_k: int = 8
 ) -> tuple[Schedule, list[Tensor]]:

@@ -10,6 +10,7 @@ from ...target import Target
 from ...te import Expr, Tensor
 from ...te.schedule import Schedule
 from ...te.tensor import Extent
+from ..sizes import sizes
 from .mma import matmul_mma
 from .selection import choose_for_any
 from .simt import sgemm
@@ -20,6 +21,7 @@ __all__ = ["matmul"]
 _READY = {"matmul_mma": matmul_mma, "matmul_wgmma": matmul_wgmma}
 
 
+@sizes(M=1, N=1, K=1)
 def matmul(
     M: Extent,
     N: Extent,

@@ -13,6 +13,7 @@ from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule, Stage
 from ...te.tensor import Extent
 from ..extents import divisor_of
+from ..sizes import sizes
 from .definition import product_of_tiles, result_dtypes
 
 __all__ = ["COPY", "fetch", "matmul_mma", "side_by_side", "tile_by_mma"]
@@ -21,6 +22,7 @@ __all__ = ["COPY", "fetch", "matmul_mma", "side_by_side", "tile_by_mma"]
 COPY = 16
 
 
+@sizes(M=0, N=0, K=0)
 def matmul_mma(
     M: Extent,
     N: Extent,

@@ -11,6 +11,7 @@ from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
 from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
+from ..sizes import sizes
 from ..workspaces import add_up
 from .problem import Problem
 from .simt_tiles import fastest_tiles
@@ -23,6 +24,7 @@ _OF_AN_SM = 2
 MIN_STEPS = 32
 
 
+@sizes(M=0, N=0, K=0)
 def sgemm(
     M: int,
     N: int,

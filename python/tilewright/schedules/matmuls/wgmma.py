@@ -16,6 +16,7 @@ from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule
 from ...te.tensor import Extent
 from ..extents import divisor_of
+from ..sizes import sizes
 from .definition import product_of_tiles, result_dtypes
 
 __all__ = ["matmul_wgmma", "no_more", "tile_by_wgmma"]
@@ -30,6 +31,7 @@ _NARROW = 192
 _OTHER_REGISTERS = 24
 
 
+@sizes(M=1, N=1, K=0)
 def matmul_wgmma(
     M: Extent,
     N: Extent,
