@@ -1,6 +1,7 @@
 //===- FuseOperators.cpp - operators that are computed together ------------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/graph-to-graph/Definitions.h"
+#include "passes/graph-to-graph/Groups.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/MapVector.h"
@@ -308,19 +309,11 @@ std::string Fusion::getEnd(Value result) {
 void Fusion::makeGroup(Cluster &cluster) {
   Operation *last = cluster.operators.back();
   OpBuilder builder(last);
-  SmallVector<std::string> names;
-  for (Operation *op : cluster.operators)
-    names.push_back(op->getName().stripDialect().str());
-  if (names.size() > 4) {
-    std::string more = "and" + std::to_string(names.size() - 3) + "more";
-    names.erase(names.begin() + 3, names.end() - 1);
-    names.insert(names.end() - 1, more);
-  }
   SmallVector<std::string> ends;
   for (Value result : last->getResults())
     ends.push_back(getEnd(result));
   SmallVector<StringRef> endRefs(ends.begin(), ends.end());
-  auto group = graph::GroupOp::create(builder, last->getLoc(), last->getResultTypes(), llvm::join(names, "_"),
+  auto group = graph::GroupOp::create(builder, last->getLoc(), last->getResultTypes(), getGroupName(cluster.operators),
                                       builder.getStrArrayAttr(endRefs), DenseI64ArrayAttr());
   last->replaceAllUsesWith(group);
   Block *body = builder.createBlock(&group.getBody());

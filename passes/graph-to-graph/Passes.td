@@ -251,12 +251,38 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
                         "Whether attention may read and write tensors that are not row-major">];
 }
 
+def ViewReshapes : Pass<"view-reshapes", "mlir::ModuleOp"> {
+  let summary = "Reshapes at the ends of groups become views of memory";
+  let description = [{
+    A reshape that only a group reads moves before the group; one that makes the group's result moves behind the group.
+    So does a slice before a group whose elements lie together, from a multiple of 16 bytes on. What is outside of groups
+    costs nothing: a group writes into an output through a reshape, and reads inputs through one. Groups of `graph.attention`
+    stay, for attention reads views by itself.
+
+    ```mlir
+    %y = graph.group "reshape" {
+      %r = graph.reshape %x {shape = [2, 4, 8]} : (tensor<8x8xf32>) -> tensor<2x4x8xf32>
+      graph.yield %r : tensor<2x4x8xf32>
+    } {ends = ["an output of the model"]} : tensor<2x4x8xf32>
+    return %y : tensor<2x4x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %r = graph.reshape %x {shape = [2, 4, 8]} : (tensor<8x8xf32>) -> tensor<2x4x8xf32>
+    return %r : tensor<2x4x8xf32>
+    ```
+  }];
+}
+
 def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
   let summary = "The results of groups get places in one arena";
   let description = [{
     Results whose lives do not overlap share memory. A result lives from its group to the last group that reads it. The
-    largest ones are placed first, each at the lowest offset that is free all its life. An output of the model and a
-    result of symbolic size have no place: their offset is -1. Offsets are multiples of 64 bytes; the function gets
+    largest ones are placed first, each at the lowest offset that is free all its life. Reading a view of a result is
+    reading the result. An output of the model, what lies in one through reshapes, and a result of symbolic size have no
+    place: their offset is -1. Offsets are multiples of 64 bytes; the function gets
     the size of the arena.
 
     ```mlir

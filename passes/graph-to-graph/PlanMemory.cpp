@@ -1,6 +1,7 @@
 //===- PlanMemory.cpp - results of groups in one arena ---------------------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
+#include "passes/graph-to-graph/Groups.h"
 #include "runtime/host/Arena.h"
 
 #include <limits>
@@ -25,28 +26,49 @@ static std::optional<int64_t> getTensorBytes(RankedTensorType type) {
   return bytes;
 }
 
+namespace {
+
+using Positions = DenseMap<Operation *, int64_t>; // of groups
+
+/// Until when the memory of a result is read, also through views.
+struct Life {
+  int64_t last;
+  bool isOutput = false; // the result lies in an output
+
+  void addReaders(Value value, bool isWhole, const Positions &positions) {
+    for (Operation *user : value.getUsers()) {
+      auto reader = dyn_cast<graph::GroupOp>(user);
+      reader = reader ? reader : user->getParentOfType<graph::GroupOp>();
+      if (reader)
+        last = std::max(last, positions.lookup(reader));
+      else if (isView(user))
+        addReaders(user->getResult(0), isWhole && isa<graph::ReshapeOp>(user), positions);
+      else if (isWhole)
+        isOutput = true;
+      else // a part is copied to the output at the end
+        last = positions.size() - 1;
+    }
+  }
+};
+
+} // namespace
+
 static LogicalResult planFunction(func::FuncOp function) {
-  DenseMap<Operation *, int64_t> position;
+  Positions positions;
   for (auto group : function.getOps<graph::GroupOp>())
-    position.insert({group, position.size()});
+    positions.insert({group, positions.size()});
   SmallVector<OpResult> results;
   SmallVector<host::ArenaBuffer> buffers;
   for (auto group : function.getOps<graph::GroupOp>()) {
     group.setOffsets(SmallVector<int64_t>(group.getNumResults(), -1));
     for (OpResult result : group.getResults()) {
       auto bytes = getTensorBytes(cast<RankedTensorType>(result.getType()));
-      int64_t last = position[group];
-      bool isOutput = false;
-      for (Operation *user : result.getUsers()) {
-        auto reader = dyn_cast<graph::GroupOp>(user);
-        reader = reader ? reader : user->getParentOfType<graph::GroupOp>();
-        isOutput |= !reader;
-        last = reader ? std::max(last, position[reader]) : last;
-      }
-      if (!bytes || isOutput)
+      Life life{positions[group]};
+      life.addReaders(result, /*isWhole=*/true, positions);
+      if (!bytes || life.isOutput)
         continue;
       results.push_back(result);
-      buffers.push_back({*bytes, position[group], last});
+      buffers.push_back({*bytes, positions[group], life.last});
     }
   }
   SmallVector<host::ArenaBuffer *> order(buffers.size()), placed(buffers.size());

@@ -141,8 +141,8 @@ class Profile:
         return "\n".join([f"{self.seconds * 1e6:10.1f} us in {len(self.groups)} groups", *map(str, self.groups)])
 
 
-def work_of_group(group: Group, arrays: Sequence[Any]) -> int:
-    """The operations of a group on elements; 0 where they cannot be told."""
+def work_of_group(group: Group, arguments: Sequence[Any]) -> int:
+    """The operations of a group on elements, where it has these arguments; 0 where they cannot be told."""
     from mlir import ir
 
     from ..ir import context
@@ -152,6 +152,7 @@ def work_of_group(group: Group, arrays: Sequence[Any]) -> int:
     with context():
         module = ir.Module.parse(text)
         name = ir.StringAttr(module.body.operations[0].operation.attributes["sym_name"]).value
-        shapes = [tuple(one.shape) for one in arrays]
-        found = work_of(module, name, shapes, [one.dtype.itemsize for one in arrays])
+        shapes = [(one,) if isinstance(one, int) else tuple(one.shape) for one in arguments]
+        sizes = [0 if isinstance(one, int) else one.dtype.itemsize for one in arguments]
+        found = work_of(module, name, shapes, sizes)
     return found.operations if found is not None else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mlir import ir
 
@@ -13,8 +13,10 @@ from ..target import Target
 from .builder import Graph
 from .definitions import define, model_function
 from .groups import Group, constants_outside, read_groups
+from .memory_needs import lives_of
 from .model import Model, Plan, PlannedBuffer
 from .types import TensorType, from_ir
+from .views import Part, parts_in
 from .weights import weight_of
 
 __all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph", "passes_for"]
@@ -23,7 +25,8 @@ _SIMPLIFY = (
     "canonicalize", "cse", "raise-attention", "fuse-quantization", "merge-matmuls", "channels-last", "sink-reshapes",
     "fold-weights",
 )  # fmt: skip
-PASSES = (*_SIMPLIFY, "fuse-operators", "plan-memory", "form-cuda-graph")
+_LAST = ("view-reshapes", "plan-memory", "form-cuda-graph")
+PASSES = (*_SIMPLIFY, "fuse-operators", *_LAST)
 """The passes on a graph, in their order. Each can be switched off. `channels-last` is for GPUs with tensor cores alone,
 and `form-cuda-graph` for target cuda."""
 
@@ -112,7 +115,7 @@ def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str], 
     define(module, name, graph.symbols)
     options = "max-operators=1" if "fuse-operators" in off else "strided-attention=true" if strided else ""
     run_passes(module, f"builtin.module(fuse-operators{{{options}}})", doing, "graph")
-    last = [flag for flag in ("plan-memory", "form-cuda-graph") if flag not in off]
+    last = [flag for flag in _LAST if flag not in off]
     if last:
         run_passes(module, f"builtin.module({','.join(last)})", doing, "graph")
     texts["groups"] = str(module)
@@ -124,6 +127,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
         function = model_function(graph.module, graph.name)
         block = function.regions[0].blocks[0]
         groups = read_groups(function, graph.symbols, target)
+        parts = parts_in(function, graph.symbols)
         arguments = list(block.arguments)
         attributes = function.attributes
         inputs = _named(attributes, "arg_attrs", [argument.type for argument in arguments], graph)
@@ -139,7 +143,8 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
                 weights[operation.operation.result] = weight
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
-            constants, weights, _plan(function, groups), texts, graph.stored, "graph.cuda_graph" in attributes,
+            constants, weights, parts, _plan(function, groups, parts), texts, graph.stored,
+            "graph.cuda_graph" in attributes,
         )  # fmt: skip
 
 
@@ -149,14 +154,11 @@ def _named(attributes: ir.OpAttributeMap, key: str, types: list[ir.Type], graph:
     return list(zip(names, (from_ir(kind, graph.symbols) for kind in types)))
 
 
-def _plan(function: ir.Operation, groups: list[Group]) -> Plan:
+def _plan(function: ir.Operation, groups: list[Group], parts: Mapping[ir.Value, Part]) -> Plan:
     if "graph.arena_bytes" not in function.attributes:
         return Plan(0, ())
-    last = {result: i for i, group in enumerate(groups) for result in group.results}
-    for i, group in enumerate(groups):
-        for value in group.inputs:
-            if value in last:
-                last[value] = i
+    block = function.regions[0].blocks[0]
+    last = lives_of(groups, list(block.operations[len(block.operations) - 1].operation.operands), parts)
     buffers: list[PlannedBuffer] = []
     for i, group in enumerate(groups):
         for result, kind, offset in zip(group.results, group.types, group.offsets):

@@ -15,7 +15,9 @@ from ..te import Expr
 from ..te.emit_numbers import known_attrs
 from ..te.emit_types import dtype_attr
 from ..te.expr import Call, Const, Var
+from .memory_needs import lives_of
 from .types import TensorType
+from .views import root_of
 
 if TYPE_CHECKING:
     from ..aot.weights import WeightFile
@@ -100,6 +102,7 @@ class ModelTables:
         self._texts: dict[str, int] = {}
         self._extents: list[int] = []
         self._values: list[list[int]] = []
+        self._names: list[str] = []  # of the rows of values
         self._known: dict[ir.Value, int] = {}
         self._copies: list[int] = []
         self._arguments: list[int] = []
@@ -123,13 +126,19 @@ class ModelTables:
                 for dim, extent in enumerate(kind.shape):
                     if isinstance(extent, Var):
                         self._places.setdefault(extent.name, (position, dim))
+        types = {value: kind for group in model.groups for value, kind in zip(group.results, group.types)}
         for position, value in enumerate(model.arguments):
             self._known[value] = self._add(model.inputs[position][0], model.inputs[position][1], _ARGUMENT, position)
         for number, (name, kind) in enumerate(model.outputs):
-            index = self._add(name, kind, _ARGUMENT, len(model.inputs) + number)
-            # What a group makes is made where it is an output.
-            if not model.is_given(model.results[number]):
-                self._known.setdefault(model.results[number], index)
+            self._add(name, kind, _ARGUMENT, len(model.inputs) + number)
+        for index, value in enumerate(model.results, len(model.inputs)):
+            # What a group makes is made where it is an output, if as another shape.
+            made = root_of(value, model.parts, through_slices=False)
+            if made not in types or made in self._known:
+                continue
+            self._known[value] = index
+            if made != value:
+                self._known[made] = self._part(types[made], index, 0)
 
     def _add_weights(self) -> None:
         for number, (value, array) in enumerate(self._model.constants.items()):
@@ -144,14 +153,12 @@ class ModelTables:
             self._known[value] = self._weight_values[name] = self._add(name, kind, _WEIGHT, 0)
 
     def _add_groups(self) -> None:
-        last: dict[ir.Value, int] = {}
-        for position, group in enumerate(self._model.groups):
-            last.update({value: position for value in (*group.inputs, *group.results)})
+        last = lives_of(self._model.groups, self._model.results, self._model.parts)
         for position, group in enumerate(self._model.groups):
             for value, kind, offset in zip(group.results, group.types, group.offsets):
                 if value not in self._known:
                     self._known[value] = self._add(group.name, kind, _ARENA, offset, position, last[value])
-            places = [self._known[value] for value in (*group.inputs, *group.results)]
+            places = [self._row(value) for value in (*group.inputs, *group.results)]
             self._arguments += group.viewed(places, self._view)
             self._arguments += [-1 - self._number(symbol) for symbol in group.symbols]
             self._begins.append(len(self._arguments))
@@ -160,8 +167,9 @@ class ModelTables:
         model = self._model
         for number, value in enumerate(model.results):
             index = len(model.inputs) + number
-            if self._known[value] != index:
-                self._copies += [self._known[value], index]
+            row = self._row(value)
+            if row != index:
+                self._copies += [row, index]
 
     def _add(self, name: str, kind: TensorType, memory: int, place: int, first: int = 0, last: int = 0) -> int:
         """A tensor's row. Its number is returned."""
@@ -170,7 +178,23 @@ class ModelTables:
         row = [text, len(self._extents), kind.rank, code | bits << 8 | 1 << 16, memory, place, first, last, -1, 0]
         self._extents += [self._number(extent) for extent in kind.shape]
         self._values.append(row)
+        self._names.append(name)
         return len(self._values) - 1
+
+    def _row(self, value: ir.Value) -> int:
+        """The row of a value, of which a part gets one when it is first asked for."""
+        if value not in self._known:
+            part = self._model.parts[value]
+            place = self._row(part.of)
+            begin = part.begin * (self._values[place][3] >> 8 & 0xFF) // 8
+            self._known[value] = self._part(part.type, place, begin)
+        return self._known[value]
+
+    def _part(self, kind: TensorType, place: int, begin: int) -> int:
+        """The row of a tensor in the one of row `place`, from byte `begin` on."""
+        row = self._add(self._names[place], kind, _VIEW, place)
+        self._values[row][9] = begin
+        return row
 
     def _view(self, place: int, view: View) -> int:
         """The row of a view of the tensor in row `place`."""
@@ -183,6 +207,7 @@ class ModelTables:
             self._values.append(
                 [row[0], extents, len(view.shape), row[3], _VIEW, place, 0, 0, strides, view.begin * bits // 8]
             )
+            self._names.append(self._names[place])
             self._views[key] = len(self._values) - 1
         return self._views[key]
 

@@ -62,6 +62,10 @@ class HostMemory:
         size = math.prod(shape) * kind.itemsize
         return arena[offset : offset + size].view(kind).reshape(tuple(shape))
 
+    def block(self, value: Any, begin: int, shape: Sequence[int]) -> Any:
+        """The elements of a row-major tensor from one on, in another shape."""
+        return value.reshape(-1)[begin : begin + math.prod(shape)].reshape(tuple(shape))
+
     def viewed(self, value: Any, dtype: str) -> Any:
         """The same bytes as elements of another type of the same width."""
         return value.view(numpy_dtype(dtype))
@@ -152,6 +156,9 @@ class DeviceMemory:
 
     def part(self, arena: Any, offset: int, shape: Sequence[int], dtype: str) -> Any:
         return arena.part(tuple(shape), numpy_dtype(dtype), offset)
+
+    def block(self, value: Any, begin: int, shape: Sequence[int]) -> Any:
+        return value.part(tuple(shape), value.dtype, begin * value.dtype.itemsize)
 
     def viewed(self, value: Any, dtype: str) -> Any:
         return self.part(value, 0, value.shape, dtype)

@@ -13,11 +13,15 @@ from ..errors import DriverError
 from ..te import Var
 from .extent_values import shape_of
 from .types import TensorType
+from .views import Part, root_of
 
 if TYPE_CHECKING:
+    from mlir import ir
+
+    from .groups import Group
     from .model import Model
 
-__all__ = ["OUT_OF_MEMORY", "MemoryNeeds", "explained", "needs_of"]
+__all__ = ["OUT_OF_MEMORY", "MemoryNeeds", "explained", "lives_of", "needs_of"]
 
 OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 
@@ -51,15 +55,28 @@ def needs_of(model: Model, extents: Mapping[str, int]) -> MemoryNeeds:
     )
 
 
+def lives_of(
+    groups: Sequence[Group], outputs: Sequence[ir.Value], parts: Mapping[ir.Value, Part]
+) -> dict[ir.Value, int]:  # fmt: skip
+    """By result of a group, the last group that reads it, also through views. Parts that are outputs are copied at the
+    end."""
+    last = {value: i for i, group in enumerate(groups) for value in group.results}
+    for i, group in enumerate(groups):
+        last.update({root_of(value, parts): i for value in group.inputs})
+    last.update({root_of(value, parts): len(groups) - 1 for value in outputs})
+    return last
+
+
 def _live_bytes(model: Model, size: Callable[[TensorType], int]) -> int:
     """The most bytes that results of groups take at once, but for those that are outputs."""
-    last = {value: i for i, group in enumerate(model.groups) for value in group.inputs}
+    last = lives_of(model.groups, model.results, model.parts)
+    outputs = {root_of(value, model.parts, through_slices=False) for value in model.results}
     changes = [0] * (len(model.groups) + 1)
     for i, group in enumerate(model.groups):
         for value, kind in zip(group.results, group.types):
-            if value not in model.results:
+            if value not in outputs:
                 changes[i] += size(kind)
-                changes[last.get(value, i) + 1] -= size(kind)
+                changes[last[value] + 1] -= size(kind)
     return max(accumulate(changes), default=0)
 
 

@@ -29,6 +29,7 @@ from .groups import Group
 from .memory import memory_of
 from .memory_needs import OUT_OF_MEMORY, explained
 from .types import TensorType
+from .views import Part
 
 if TYPE_CHECKING:
     from .host_function import HostFunction
@@ -89,8 +90,8 @@ class Model:
     def __init__(
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],
-        constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], plan: Plan,
-        texts: Mapping[str, str], stored: Mapping[str, str], cuda_graph: bool = False,
+        constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], parts: Mapping[ir.Value, Part],
+        plan: Plan, texts: Mapping[str, str], stored: Mapping[str, str], cuda_graph: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.target = name, target
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
@@ -102,6 +103,7 @@ class Model:
         self.constants: dict[ir.Value, np.ndarray] = dict(constants)
         self.stored: dict[str, str] = dict(stored)
         self.weight_names: dict[ir.Value, str] = dict(weights)
+        self.parts: dict[ir.Value, Part] = dict(parts)
         self._texts = dict(texts)
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None
@@ -210,7 +212,8 @@ class Model:
             for number, group in enumerate(self.groups):
                 line.show(number, len(self.groups), "groups", group.name)
                 self._run_group(group, values, extents, arena)
-                arrays_here = [_on_host(values[one]) for one in (*group.inputs, *group.results)]
+                tensors = (*group.inputs, *group.results)
+                arrays_here = [_on_host(self._tensor(one, values, extents)) for one in tensors]
                 laid = group.viewed(arrays_here, lambda array, view: view.of(array))
                 count = len(group.inputs)
                 checks.append(checked(group, laid[:count], laid[count:], extents))
@@ -248,7 +251,7 @@ class Model:
             tensors = arguments[: len(group.tensors)]
             size = sum(one.nbytes for one in tensors)
             least = size / gpu.bandwidth if gpu is not None else 0.0
-            found.append(GroupTime(group, timing.median, size, work_of_group(group, tensors), least))
+            found.append(GroupTime(group, timing.median, size, work_of_group(group, arguments), least))
         return Profile(tuple(found))
 
     def view_data(self, profile: Profile | None = None) -> dict[str, Any]:
@@ -342,14 +345,18 @@ class Model:
                 values[value] = self._memory.empty(shape, kind.dtype)
             results.append(values[value])
         numbers = (extents[symbol.name] for symbol in group.symbols)
-        given = [*(values[value] for value in group.inputs), *results]
+        given = [*(self._tensor(value, values, extents) for value in group.inputs), *results]
         arguments = (*group.viewed(given, self._memory.view), *numbers)
         group.function(*arguments)
         return arguments
 
-    def is_given(self, value: ir.Value) -> bool:
-        """Whether an output, `value`, is an input or a weight as it is: the caller gets a copy."""
-        return value in self.arguments or value in self.constants
+    def _tensor(self, value: ir.Value, values: Mapping[ir.Value, Any], extents: Mapping[str, int]) -> Any:
+        """The tensor of a value, where `values` has those that are no parts of others."""
+        if value not in self.parts:
+            return values[value]
+        part = self.parts[value]
+        of, shape = self._tensor(part.of, values, extents), shape_of(part.type.shape, extents)
+        return self._memory.block(of, part.begin, shape)
 
     def _arranged(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """What a call gives, in the order of the inputs."""

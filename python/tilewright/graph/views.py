@@ -11,9 +11,41 @@ import numpy as np
 from mlir import ir
 
 from ..te import Var
-from .definitions import attributes_of
+from .definitions import attributes_of, operators_in
+from .types import TensorType, from_ir
 
-__all__ = ["View", "laid_out_by", "view_of"]
+__all__ = ["Part", "View", "laid_out_by", "parts_in", "root_of", "view_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A value outside of groups that is row-major memory of another one: all of it, or from an element on."""
+
+    of: Any  # an ir.Value, which pyright takes for a descriptor
+    type: TensorType
+    begin: int
+    is_whole: bool
+
+
+def parts_in(function: ir.Operation, symbols: Mapping[str, Var]) -> dict[ir.Value, Part]:
+    """The values of a model that `view-reshapes` has taken out of groups, by their values in the IR, in their order."""
+    found: dict[ir.Value, Part] = {}
+    for operation in operators_in(function.regions[0].blocks[0]):
+        begin, of = 0, operation.operands[0]
+        is_slice = operation.name == "graph.slice"
+        if is_slice:
+            starts = attributes_of(operation, symbols)["starts"]
+            for start, extent in zip(starts, ir.RankedTensorType(of.type).shape, strict=True):
+                begin = begin * extent + start
+        found[operation.result] = Part(of, from_ir(operation.result.type, symbols), begin, not is_slice)
+    return found
+
+
+def root_of(value: ir.Value, parts: Mapping[ir.Value, Part], through_slices: bool = True) -> ir.Value:
+    """The value whose memory a value is; the last one that is all of it where slices are not gone through."""
+    while value in parts and (parts[value].is_whole or through_slices):
+        value = parts[value].of
+    return value
 
 
 @dataclass(frozen=True, slots=True)

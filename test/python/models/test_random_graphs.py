@@ -81,6 +81,7 @@ def test_bisecting_names_the_group_that_is_wrong(monkeypatch: pytest.MonkeyPatch
         "  without sink-reshapes     y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without fold-weights      y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without fuse-operators    right",
+        "  without view-reshapes     y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without plan-memory       y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without any pass          right",
         f"  group add_relu: WRONG, off by 0.5 ({__file__}:68 (graph.add), {__file__}:68 (graph.relu))",
