@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..runtime.arrays import is_of_torch
 from ..runtime.device import Device, cuda
 from ..runtime.dlpack import export_capsule
 from ..runtime.ndarray import NDArray, array, empty, from_dlpack
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .host_function import HostFunction
     from .views import View
 
-__all__ = ["HostMemory", "Memory", "fitting", "is_tensor", "memory_of", "numpy_dtype"]
+__all__ = ["HostMemory", "Memory", "fitting", "memory_of"]
 
 _ALIGNMENT = 64
 
@@ -32,7 +33,7 @@ class HostMemory:
 
     def given(self, what: str, value: Any) -> Any:
         """An input as an array of this memory; its type is not checked here."""
-        if is_tensor(value):
+        if is_of_torch(value):
             return fitting(_array_of_tensor(what, value))
         if isinstance(value, NDArray):
             value = value.numpy()
@@ -50,7 +51,7 @@ class HostMemory:
 
     def empty(self, shape: Sequence[int], dtype: str) -> Any:
         """Memory for a result."""
-        return np.empty(tuple(shape), numpy_dtype(dtype))
+        return np.empty(tuple(shape), as_dtype(dtype))
 
     def arena(self, size: int) -> Any:
         """Memory for the results of a plan."""
@@ -58,7 +59,7 @@ class HostMemory:
 
     def part(self, arena: Any, offset: int, shape: Sequence[int], dtype: str) -> Any:
         """A result in an arena."""
-        kind = numpy_dtype(dtype)
+        kind = as_dtype(dtype)
         size = math.prod(shape) * kind.itemsize
         return arena[offset : offset + size].view(kind).reshape(tuple(shape))
 
@@ -68,7 +69,7 @@ class HostMemory:
 
     def viewed(self, value: Any, dtype: str) -> Any:
         """The same bytes as elements of another type of the same width."""
-        return value.view(numpy_dtype(dtype))
+        return value.view(as_dtype(dtype))
 
     def view(self, array: Any, view: View) -> Any:
         """A view of an array, as a program takes it."""
@@ -90,7 +91,7 @@ class HostMemory:
 
     def returned(self, value: Any, given: Sequence[Any]) -> Any:
         """An output as the caller gets it: a tensor of PyTorch where an input is one."""
-        if any(map(is_tensor, given)):
+        if any(map(is_of_torch, given)):
             from .torch_tensors import tensor_of
 
             return tensor_of(value)
@@ -132,7 +133,7 @@ class DeviceMemory:
     def given(self, what: str, value: Any) -> Any:
         if isinstance(value, np.generic):
             value = np.asarray(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        if is_tensor(value):
+        if is_of_torch(value):
             value = value.detach().contiguous()
             value = from_dlpack(value) if value.is_cuda else _array_of_tensor(what, value)
         elif not isinstance(value, (np.ndarray, NDArray)):
@@ -149,13 +150,13 @@ class DeviceMemory:
         return array(np.ascontiguousarray(value).reshape(value.shape), self._device)
 
     def empty(self, shape: Sequence[int], dtype: str) -> Any:
-        return empty(tuple(shape), numpy_dtype(dtype), self._device)
+        return empty(tuple(shape), as_dtype(dtype), self._device)
 
     def arena(self, size: int) -> Any:
         return empty((max(size, 1),), "uint8", self._device)
 
     def part(self, arena: Any, offset: int, shape: Sequence[int], dtype: str) -> Any:
-        return arena.part(tuple(shape), numpy_dtype(dtype), offset)
+        return arena.part(tuple(shape), as_dtype(dtype), offset)
 
     def block(self, value: Any, begin: int, shape: Sequence[int]) -> Any:
         return value.part(tuple(shape), value.dtype, begin * value.dtype.itemsize)
@@ -168,30 +169,30 @@ class DeviceMemory:
 
     def in_stream(self, given: Sequence[Any]) -> AbstractContextManager[object]:
         # A tensor in the processor's memory says nothing of a stream, and a torch without CUDA has none.
-        told = tuple(one for one in given if not is_tensor(one) or one.is_cuda)
+        told = tuple(one for one in given if not is_of_torch(one) or one.is_cuda)
         return stream_of_arrays(told, self._device)
 
     def output(self, shape: Sequence[int], dtype: str, given: Sequence[Any]) -> Any:
         # PyTorch's own memory is also there while it captures a graph.
-        if any(is_tensor(one) and one.is_cuda for one in given):
+        if any(is_of_torch(one) and one.is_cuda for one in given):
             from .torch_tensors import empty_on_device
 
             tensor = empty_on_device(shape, dtype, self._device.index)
             if tensor is not None:
-                return NDArray(tensor.data_ptr(), tuple(shape), numpy_dtype(dtype), self._device, None, tensor)
+                return NDArray(tensor.data_ptr(), tuple(shape), as_dtype(dtype), self._device, None, tensor)
         return self.empty(shape, dtype)
 
     def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
         function.on_gpu(arrays, self._device)
 
     def returned(self, value: Any, given: Sequence[Any]) -> Any:
-        tensors = [one for one in given if is_tensor(one)]
+        tensors = [one for one in given if is_of_torch(one)]
         if tensors:
             from .torch_tensors import from_device, tensor_of
 
             if not any(one.is_cuda for one in tensors):
                 return tensor_of(value.numpy())
-            return value.owner if is_tensor(value.owner) else from_device(value)
+            return value.owner if is_of_torch(value.owner) else from_device(value)
         return value.numpy() if given and all(isinstance(one, (np.ndarray, np.generic)) for one in given) else value
 
 
@@ -201,12 +202,6 @@ Memory = HostMemory | DeviceMemory
 def memory_of(target: Target) -> Memory:
     """The memory of a target's tensors."""
     return DeviceMemory(cuda(0)) if target.kind == "cuda" else HostMemory()
-
-
-def is_tensor(given: Any) -> bool:
-    """Whether it is a tensor of PyTorch; who has one has imported torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(given, torch.Tensor)
 
 
 def _array_of_tensor(what: str, tensor: Any) -> np.ndarray:
@@ -231,10 +226,3 @@ def aligned(size: int) -> np.ndarray:
     held = np.empty(size + _ALIGNMENT, np.uint8)
     begin = -held.ctypes.data % _ALIGNMENT
     return held[begin : begin + size]
-
-
-def numpy_dtype(name: str) -> np.dtype:
-    """NumPy's type of that name, or ml_dtypes'."""
-    import ml_dtypes
-
-    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)

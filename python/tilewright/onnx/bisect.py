@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import onnx
 
+from ..dtypes import as_dtype
 from ..errors import CompileError
 from ..graph import TensorType
 from ..graph.bisect import ModelBisection, bisect_model
 from ..target import Target
 from .importer import import_onnx
 from .load import load_model
-from .node import numpy_dtype
 
 __all__ = ["bisect_onnx"]
 
@@ -57,7 +57,7 @@ def _types(model: onnx.ModelProto, names: list[str]) -> list[TensorType]:
 
 
 def _random(kind: TensorType, rng: np.random.Generator) -> np.ndarray:
-    dtype = numpy_dtype(kind.dtype)
+    dtype = as_dtype(kind.dtype)
     shape = tuple(int(extent) for extent in kind.shape)  # pyright: ignore[reportArgumentType] - numbers alone
     if "float" in kind.dtype:
         return rng.standard_normal(shape).astype(dtype)

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from ..dtypes import as_dtype
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
 
@@ -132,7 +133,7 @@ class Node:
     def constant(self, value: object, like: Value | str) -> Value:
         """A constant of the type of a tensor."""
         dtype = like if isinstance(like, str) else like.dtype
-        return self.builder.constant(np.asarray(value).astype(numpy_dtype(dtype)))
+        return self.builder.constant(np.asarray(value).astype(as_dtype(dtype)))
 
     def cast(self, value: Value, to: str) -> Value:
         """A tensor in another element type."""
@@ -153,13 +154,6 @@ class Node:
         if not -rank <= axis < max(rank, 1):
             raise self.error(f"expected an axis from {-rank} to {rank - 1}, got {axis}")
         return axis % rank if rank else 0
-
-
-def numpy_dtype(name: str) -> np.dtype:
-    """NumPy's type of that name, or ml_dtypes'."""
-    import ml_dtypes
-
-    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)
 
 
 def constant_of(node: Node) -> np.ndarray:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import as_dtype, item_bytes
+from ..runtime.arrays import is_of_torch
 from ..target import Target
 from .operator import Operand, Operator, Scheduled, frozen, is_on_gpu
-from .strides import is_of_torch, row_major, strides_of
+from .strides import row_major, strides_of
 
 __all__ = ["StridedOperator", "empty_like", "strided_operator"]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 
-__all__ = ["is_of_torch", "is_row_major", "is_transposed", "row_major", "strides_of"]
+from ..runtime.arrays import is_of_torch
 
-
-def is_of_torch(array: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(array, torch.Tensor)
+__all__ = ["is_row_major", "is_transposed", "row_major", "strides_of"]
 
 
 def is_row_major(array: Any) -> bool:

@@ -19,7 +19,7 @@ from ..te.program import operations
 from ..te.rewrite import rewrite
 from ..te.schedule import Schedule
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
-from .attention_masks import ReadMask, eager
+from .attention_masks import ReadMask, eager, is_number, reads_of, stripped
 from .context import choice
 from .plan import Choice, Decision
 
@@ -138,32 +138,11 @@ def _is_cast(expr: Expr, dtype: str) -> bool:
     return isinstance(expr, Cast) and expr.dtype == dtype
 
 
-def _stripped(expr: Expr) -> Expr:
-    while isinstance(expr, Cast) and expr.element_type.is_float:
-        expr = expr.value
-    return expr
-
-
-def _reads(expr: Expr) -> list[Read]:
-    found, todo = list[Read](), [expr]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Read):
-            found.append(part)
-        todo.extend(part.operands())
-    return found
-
-
 def _call(expr: Expr, op: str) -> tuple[Expr, ...]:
-    expr = _stripped(expr)
+    expr = stripped(expr)
     if not isinstance(expr, Call) or expr.op != op:
         raise _OtherError
     return expr.args
-
-
-def _is_number(expr: Expr, value: float) -> bool:
-    expr = _stripped(expr)
-    return isinstance(expr, Const) and float(expr.value) == value
 
 
 def _dot_of(raw: Operation) -> tuple[ComputeOp, Read, Read, IterVar]:
@@ -179,7 +158,7 @@ def _dot_of(raw: Operation) -> tuple[ComputeOp, Read, Read, IterVar]:
 
 def _factors(body: Expr, first: IterVar) -> list[Read]:
     """The two reads that are multiplied, that along `first` before the other."""
-    found = [_stripped(one) for one in _call(body, "mul")]
+    found = [stripped(one) for one in _call(body, "mul")]
     reads = [one for one in found if isinstance(one, Read) and len(one.indices) >= 2]
     _expect(len(reads) == 2)
     return reads if reads[0].indices[-2] is first else reads[::-1]
@@ -196,13 +175,13 @@ def _scaled(score: Expr, raw: Read) -> tuple[Expr, float] | None:
         if a is raw and isinstance(b, Const) and float(b.value) > 0:
             return raw, float(b.value) if score.op == "mul" else 1.0 / float(b.value)
         return None
-    if not isinstance(score, Select) or any(read.tensor is raw.tensor for read in _reads(score.condition)):
+    if not isinstance(score, Select) or any(read.tensor is raw.tensor for read in reads_of(score.condition)):
         return None
     for chosen, other, is_first in (
         (score.true_value, score.false_value, True),
         (score.false_value, score.true_value, False),
     ):
-        made = _scaled(chosen, raw) if _is_number(other, float("-inf")) else None
+        made = _scaled(chosen, raw) if is_number(other, -math.inf) else None
         if made is not None:
             values = (made[0], other) if is_first else (other, made[0])
             return Select(score.condition, values[0], values[1], score.lazy, score.source), made[1]
@@ -221,30 +200,30 @@ class _Matcher:
         _expect(len(op.axis) >= 2)
         outer, i, c = op.axis[:-2], op.axis[-2], op.axis[-1]
         factors = _call(body, "mul")
-        reads = [one for one in map(_stripped, factors) if isinstance(one, Read) and len(one.indices) >= 2]
+        reads = [one for one in map(stripped, factors) if isinstance(one, Read) and len(one.indices) >= 2]
         v = next((one for one in reads if one.indices[-1] is c and one.indices[-2] is j), None)
         _expect(v is not None)
         assert v is not None
         _expect(isinstance(v.tensor.op, PlaceholderOp) and v.tensor.dtype in _HALVES)
-        weight = factors[0] if _stripped(factors[1]) is v else factors[1]
+        weight = factors[0] if stripped(factors[1]) is v else factors[1]
         # Matmuls of halves have weights that are rounded to them.
         _expect(any(_is_cast(one, v.tensor.dtype) for one in self._casts(weight)))
-        weight = _stripped(_inlined(weight))
+        weight = stripped(_inlined(weight))
         if total is None:
             weight, by = _call(weight, "div")
-            total = _stripped(by)
+            total = stripped(by)
         _expect(isinstance(total, Read))
         assert isinstance(total, Read)
         (exponent,) = _call(weight, "exp")
         score, largest = _call(exponent, "sub")
-        score, largest = _stripped(score), _stripped(largest)
+        score, largest = stripped(score), stripped(largest)
         if isinstance(largest, Call) and largest.op == "max":  # a finite number for rows that are masked away
-            args = [_stripped(one) for one in largest.args]
+            args = [stripped(one) for one in largest.args]
             largest = args[0] if isinstance(args[1], Const) else args[1]
         _expect(isinstance(largest, Read))
         assert isinstance(largest, Read)
         places: list[Any] = [*outer, i]
-        self._check(total, "sum", places, j, _stripped(weight))
+        self._check(total, "sum", places, j, stripped(weight))
         self._check(largest, "max", places, j, score)
         return self._made(op, v, score, j)
 
@@ -255,12 +234,12 @@ class _Matcher:
             raise _OtherError
         if op.reduction is not None:
             return op, None
-        body = _stripped(_inlined(op.body[0]))
-        if isinstance(body, Select) and _is_number(body.true_value, 0.0):  # rows without keys
-            body = _stripped(body.false_value)
+        body = stripped(_inlined(op.body[0]))
+        if isinstance(body, Select) and is_number(body.true_value, 0.0):  # rows without keys
+            body = stripped(body.false_value)
         total = None
         if isinstance(body, Call):
-            body, total = (_stripped(one) for one in _call(body, "div"))
+            body, total = (stripped(one) for one in _call(body, "div"))
         if not isinstance(body, Read):
             raise _OtherError
         _expect(_are(body.indices, op.axis))
@@ -288,11 +267,11 @@ class _Matcher:
         op, axis, body = _reduced(read.tensor.op, name)
         _expect(_are(read.indices, places) and len(op.axis) == len(places))
         own = _inlined(_substituted(body, {**dict(zip(op.axis, places, strict=True)), axis: j}))
-        _expect(same(_stripped(own), element))
+        _expect(same(stripped(own), element))
 
     def _made(self, op: ComputeOp, v: Read, score: Expr, j: IterVar) -> Attention | None:
         *outer, i, c = op.axis
-        raws = [one for one in _reads(score) if not isinstance(one.tensor.op, PlaceholderOp)]
+        raws = [one for one in reads_of(score) if not isinstance(one.tensor.op, PlaceholderOp)]
         _expect(raws and all(same(one, raws[0]) for one in raws) and _are(raws[0].indices, [*outer, i, j]))
         dot, q, k, d = _dot_of(raws[0].tensor.op)
         operands = (q.tensor, k.tensor, v.tensor)

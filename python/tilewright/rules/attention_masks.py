@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .. import te
-from ..te.expr import Call, Const, Expr, IterVar, Read, ReduceItem, Select
+from ..te.expr import Call, Cast, Const, Expr, IterVar, Read, ReduceItem, Select
 from ..te.intervals import Intervals
 from ..te.rewrite import rewrite
 from ..te.walks import parts
 
-__all__ = ["ReadMask", "eager"]
+__all__ = ["ReadMask", "eager", "is_number", "reads_of", "stripped"]
 
 _DIVISIONS = ("floordiv", "floormod", "truncdiv", "truncmod")
 
@@ -28,8 +29,9 @@ class ReadMask:
         """That of the outermost choices of a score, as far as they do not depend on the dot product `raw`."""
         seen, is_lazy = list[Expr](), False
         while isinstance(score, Select):
-            holds = _is_lowest(score.false_value)
-            if not (holds or _is_lowest(score.true_value)) or any(part is raw for part in parts([score.condition])):
+            holds = is_number(score.false_value, -math.inf)
+            is_mask = holds or is_number(score.true_value, -math.inf)
+            if not is_mask or any(part is raw for part in parts([score.condition])):
                 break
             seen.append(score.condition if holds else ~score.condition)
             is_lazy |= score.lazy
@@ -41,7 +43,7 @@ class ReadMask:
 
     def is_read_at(self, *axes: IterVar) -> bool:
         """Whether it reads memory at one of these axes, so that its place alone does not say what it is."""
-        indices = [index for part in parts([self.sees]) if isinstance(part, Read) for index in part.indices]
+        indices = [index for read in reads_of(self.sees) for index in read.indices]
         return any(part is axis for part in parts(indices) for axis in axes)
 
 
@@ -80,5 +82,19 @@ def _is_safe(expr: Expr) -> bool:
     return True
 
 
-def _is_lowest(expr: Expr) -> bool:
-    return isinstance(expr, Const) and float(expr.value) == float("-inf")
+def stripped(expr: Expr) -> Expr:
+    """The expression without the conversions to types of floats around it."""
+    while isinstance(expr, Cast) and expr.element_type.is_float:
+        expr = expr.value
+    return expr
+
+
+def is_number(expr: Expr, value: float) -> bool:
+    """Whether an expression is this number, in any type."""
+    expr = stripped(expr)
+    return isinstance(expr, Const) and float(expr.value) == value
+
+
+def reads_of(expr: Expr) -> list[Read]:
+    """The reads in an expression, each once."""
+    return [part for part in parts([expr]) if isinstance(part, Read)]

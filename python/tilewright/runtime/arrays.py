@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,7 +15,7 @@ from .device import Device, cuda
 from .ndarray import NDArray, is_row_major
 from .stream import Event, Stream
 
-__all__ = ["Array", "Bound", "Refused", "device_of", "read_array"]
+__all__ = ["Array", "Bound", "Refused", "device_of", "is_of_torch", "read_array"]
 
 
 @dataclass(slots=True)
@@ -50,6 +51,12 @@ class Bound:
     stream: Stream | None
     keep: list[object] = field(default_factory=list[object])
     arrays: list[NDArray] = field(default_factory=list[NDArray])
+
+
+def is_of_torch(array: object) -> bool:
+    """Whether it is a tensor of PyTorch. Who has one has imported torch: this function does not."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
 
 
 def device_of(arrays: Sequence[object]) -> Device:
