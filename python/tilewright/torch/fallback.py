@@ -139,12 +139,12 @@ def _tensors(node: Node) -> list[torch.Tensor]:
 
 def _expression(number: Any) -> Any:
     """The expression of sympy that a number is."""
-    return number.node.expr if isinstance(number, (torch.SymInt, torch.SymFloat)) else None
+    return cast(Any, number).node.expr if isinstance(number, (torch.SymInt, torch.SymFloat)) else None
 
 
 def _symbol(node: Node) -> Any:
     """The symbol that a number among the inputs is."""
-    found: Any = _expression(node.meta.get("val"))
+    found = _expression(node.meta.get("val"))
     return found if found is not None and found.is_Symbol else None
 
 
