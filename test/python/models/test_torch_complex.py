@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import tilewright as tw
+from tilewright.torch.backend import compile_fx
 
 
 class Rotary(nn.Module):
@@ -86,6 +87,25 @@ def test_complex_numbers(name: str, through: str) -> None:
     wanted, made = (one if isinstance(one, tuple) else (one,) for one in (wanted, made))
     for ours, theirs in zip(made, wanted, strict=True):
         torch.testing.assert_close(parts(ours), parts(theirs), rtol=0, atol=2e-5 * float(theirs.abs().max()))
+
+
+class SymbolicSpectra(nn.Module):
+    """Transforms of a symbolic axis: of reals, of all frequencies, back, and with each norm."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        n = x.shape[-1]
+        half = torch.fft.rfft(x, norm="ortho")
+        whole = torch.fft.fft2(x, norm="forward")
+        return half.abs(), torch.fft.irfft(half * 2, n=n), whole.real, torch.fft.ifft(whole).imag
+
+
+def test_transforms_of_a_symbolic_axis() -> None:
+    module = SymbolicSpectra()
+    compiled = torch.compile(module, backend=compile_fx, dynamic=True, fullgraph=True)
+    for length in (9, 8, 2, 30):
+        x = torch.randn(3, length)
+        for ours, theirs in zip(compiled(x), module(x.double()), strict=True):
+            torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=3e-6 * float(theirs.abs().max()) + 1e-7)
 
 
 def test_what_complex_numbers_cannot() -> None:

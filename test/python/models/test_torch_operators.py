@@ -7,6 +7,9 @@ import pytest
 import tilewright as tw
 
 torch = pytest.importorskip("torch")
+
+from tilewright.torch.backend import compile_fx  # noqa: E402
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -40,6 +43,17 @@ def test_nan_is_the_largest_in_order():
     x = torch.tensor([[1.0, torch.nan, -2.0, torch.nan], [3.0, 1.0, torch.nan, torch.inf]])
     _check(lambda x: (*x.sort(stable=True, dim=1), *x.sort(stable=True, dim=1, descending=True)), x, equal_nan=True)
     _check(lambda x: (*x[1:].topk(2, 1), *x[1:].topk(3, 1, largest=False)), x, equal_nan=True)
+
+
+@pytest.mark.parametrize("largest", [False, True])
+def test_topk_of_a_symbolic_number(largest):
+    def function(x, k):
+        return x.topk(k, dim=1, largest=largest)
+
+    compiled = torch.compile(function, backend=compile_fx, dynamic=True)
+    for rows, columns, k in ((4, 9, 3), (2, 5, 4), (2, 7, 7)):
+        x = torch.randint(0, 5, (rows, columns)) + torch.rand(rows, columns)
+        torch.testing.assert_close(tuple(compiled(x, k)), tuple(function(x, k)))
 
 
 @pytest.mark.parametrize("descending", [False, True])

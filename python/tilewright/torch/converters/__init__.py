@@ -8,6 +8,7 @@ from . import complex_numbers as complex_numbers
 from . import contractions as contractions
 from . import creation as creation
 from . import elementwise as elementwise
+from . import fourier as fourier
 from . import indexing as indexing
 from . import movement as movement
 from . import normalization as normalization

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from ...graph import Value
 from ..call import CONVERTERS, Call, Converter, converter
 from .movement import sliced
 
-__all__ = ["Pair", "convert_complex", "joined", "parted"]
+__all__ = ["Pair", "complex_converter", "convert_complex", "joined", "parted"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,9 @@ def _part(argument: Any, part: int) -> Any:
     return [_part(one, part) for one in argument] if isinstance(argument, list) else argument  # pyright: ignore[reportUnknownVariableType]
 
 
-def _complex(*operators: str) -> Callable[[Converter], Converter]:
+def complex_converter(*operators: str) -> Callable[[Converter], Converter]:
+    """Says what makes operators of the graph of a call with complex operands or results, for some operators."""
+
     def put(function: Converter) -> Converter:
         _COMPLEX.update(dict.fromkeys(operators, function))
         return function
@@ -122,7 +121,7 @@ def _square(call: Call, x: Pair) -> Value:
     return call.op("add", call.op("mul", x.real, x.real), call.op("mul", x.imaginary, x.imaginary))
 
 
-@_complex("div.Tensor", "div.Scalar")
+@complex_converter("div.Tensor", "div.Scalar")
 def _div(call: Call, a: Any, b: Any) -> Pair:
     divide = CONVERTERS["div.Tensor"]
     if not isinstance(b, (Pair, complex)):
@@ -134,35 +133,35 @@ def _div(call: Call, a: Any, b: Any) -> Pair:
     return over.by_part(lambda part: divide(call, part, square))
 
 
-@_complex("_conj.default", "_conj_physical.default", "conj_physical.default")
+@complex_converter("_conj.default", "_conj_physical.default", "conj_physical.default")
 def _conjugate(call: Call, x: Pair) -> Pair:
     return Pair(x.real, call.op("neg", x.imaginary))
 
 
-@_complex("resolve_conj.default", "resolve_neg.default")
+@complex_converter("resolve_conj.default", "resolve_neg.default")
 def _as_it_is(call: Call, x: Pair) -> Pair:
     del call
     return x
 
 
-@_complex("cat.default")
+@complex_converter("cat.default")
 def _cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Pair:
     pairs = [_pair(call, one) for one in tensors]
     return Pair(*(CONVERTERS["cat.default"](call, [_part(one, part) for one in pairs], dim) for part in range(2)))
 
 
-@_complex("where.self", "prims.where.default")
+@complex_converter("where.self", "prims.where.default")
 def _where(call: Call, condition: Value, x: Any, y: Any) -> Pair:
     pairs = _pair(call, x), _pair(call, y)
     return Pair(*(CONVERTERS["where.self"](call, condition, *(_part(one, part) for one in pairs)) for part in range(2)))
 
 
-@_complex("abs.default")
+@complex_converter("abs.default")
 def _abs(call: Call, x: Pair) -> Value:
     return call.op("sqrt", _square(call, x))
 
 
-@_complex("sgn.default")
+@complex_converter("sgn.default")
 def _sgn(call: Call, x: Pair) -> Pair:
     length = _abs(call, x)
     zero = call.constant(0, length)
@@ -170,12 +169,12 @@ def _sgn(call: Call, x: Pair) -> Pair:
     return x.by_part(lambda part: call.op("div", part, divisor))
 
 
-@_complex("exp.default")
+@complex_converter("exp.default")
 def _exp(call: Call, x: Pair) -> Pair:
     return _polar(call, call.op("exp", x.real), x.imaginary)
 
 
-@_complex("_to_copy.default", "to.dtype")
+@complex_converter("_to_copy.default", "to.dtype")
 def _to(call: Call, x: Any, *_: Any) -> Any:
     dtype, wanted = call.dtype, call.is_complex
     if isinstance(x, Pair):
@@ -183,19 +182,19 @@ def _to(call: Call, x: Any, *_: Any) -> Any:
     return _pair(call, x)
 
 
-@_complex("full.default")
+@complex_converter("full.default")
 def _full(call: Call, shape: Sequence[Any], value: Any, *_: Any) -> Pair:
     del shape
     return _pair(call, value).by_part(lambda part: call.expand(part, call.shape))
 
 
-@_complex("copy.default")
+@complex_converter("copy.default")
 def _copy(call: Call, x: Any, source: Any, *_: Any) -> Pair:
     del x
     return _pair(call, source).by_part(lambda part: call.expand(part, call.shape))
 
 
-@_complex("new_zeros.default", "zeros_like.default")
+@complex_converter("new_zeros.default", "zeros_like.default")
 def _zeros(call: Call, *_: Any) -> Pair:
     return _pair(call, 0).by_part(lambda part: call.expand(part, call.shape))
 
@@ -203,142 +202,40 @@ def _zeros(call: Call, *_: Any) -> Pair:
 # Operators between real tensors and complex ones: PyTorch has decompositions of some, which write to views.
 
 
-@_complex("view_as_real.default")
+@complex_converter("view_as_real.default")
 @converter("view_as_real.default", "view_as_real_copy.default")
 def _view_as_real(call: Call, x: Pair) -> Value:
     return joined(call, x)
 
 
-@_complex("view_as_complex.default")
+@complex_converter("view_as_complex.default")
 @converter("view_as_complex.default", "view_as_complex_copy.default")
 def _view_as_complex(call: Call, x: Value) -> Pair:
     return parted(call, x)
 
 
-@_complex("polar.default")
+@complex_converter("polar.default")
 @converter("polar.default")
 def _polar(call: Call, length: Value, angle: Value) -> Pair:
     multiply = CONVERTERS["mul.Tensor"]
     return Pair(*(multiply(call, length, call.op(function, angle)) for function in ("cos", "sin")))
 
 
-@_complex("complex.default")
+@complex_converter("complex.default")
 @converter("complex.default")
 def _of_parts(call: Call, real: Value, imaginary: Value) -> Pair:
     return Pair(call.expand(real, call.shape), call.expand(imaginary, call.shape))
 
 
-@_complex("real.default")
+@complex_converter("real.default")
 @converter("real.default")
 def _real(call: Call, x: Pair) -> Value:
     del call
     return x.real
 
 
-@_complex("imag.default")
+@complex_converter("imag.default")
 @converter("imag.default")
 def _imaginary(call: Call, x: Pair) -> Value:
     del call
     return x.imaginary
-
-
-# Fourier transforms: a product with the matrix of each axis.
-
-_BY_ROOT, _BY_COUNT = 1, 2
-
-
-def _turned(call: Call, x: Pair | Value, axis: int) -> Any:
-    """A tensor with an axis and its last one exchanged."""
-    rank = x.rank
-    order = list(range(rank))
-    order[axis], order[-1] = order[-1], order[axis]
-    if isinstance(x, Pair):
-        return x.by_part(lambda part: call.op("transpose", part, permutation=order))
-    return call.op("transpose", x, permutation=order)
-
-
-def _times(call: Call, x: Value, matrix: np.ndarray) -> Value:
-    return call.op("matmul", x, call.array(matrix.astype(x.dtype)), acc=x.dtype, to=x.dtype)
-
-
-def _angles(rows: int, columns: int, length: int) -> np.ndarray:
-    return 2 * np.pi * (np.outer(np.arange(rows), np.arange(columns)) % length) / length
-
-
-def _transformed(call: Call, x: Pair | Value, axis: int, forward: bool, scale: float, count: int | None = None) -> Pair:
-    """The transform along an axis; `count` are the frequencies that are wanted, the first ones."""
-    parts = x if isinstance(x, Pair) else None
-    length = call.number((parts.real if parts else x).shape[axis], "the axis that is transformed")  # type: ignore[union-attr]
-    angles = _angles(length, length if count is None else count, length)
-    cosines, sines = np.cos(angles) * scale, np.sin(angles) * (-scale if forward else scale)
-    turned = _turned(call, x, axis)
-    if parts is None:
-        return _turned(call, Pair(_times(call, turned, cosines), _times(call, turned, sines)), axis)
-    real = call.op("sub", _times(call, turned.real, cosines), _times(call, turned.imaginary, sines))
-    imaginary = call.op("add", _times(call, turned.real, sines), _times(call, turned.imaginary, cosines))
-    return _turned(call, Pair(real, imaginary), axis)
-
-
-def _scale(call: Call, extents: Sequence[Any], normalization: int) -> float:
-    count = math.prod(call.number(one, "the axis that is transformed") for one in extents)
-    return 1.0 / count if normalization == _BY_COUNT else count**-0.5 if normalization == _BY_ROOT else 1.0
-
-
-@_complex("_fft_c2c.default")
-@converter("_fft_c2c.default")
-def _fft(call: Call, x: Pair, dims: Sequence[int], normalization: int, forward: bool) -> Pair:
-    axes = [call.axis(d, x.rank) for d in dims]
-    scale = _scale(call, [x.real.shape[axis] for axis in axes], normalization)
-    for axis in axes:
-        x, scale = _transformed(call, x, axis, forward, scale), 1.0
-    return x
-
-
-@_complex("_fft_r2c.default")
-@converter("_fft_r2c.default")
-def _fft_of_real(call: Call, x: Value, dims: Sequence[int], normalization: int, onesided: bool) -> Pair:
-    *others, last = [call.axis(d, x.rank) for d in dims]
-    scale = _scale(call, [x.shape[axis] for axis in (*others, last)], normalization)
-    count = call.number(x.shape[last], "the axis that is transformed") // 2 + 1 if onesided else None
-    made = _transformed(call, x, last, True, scale, count)
-    for axis in others:
-        made = _transformed(call, made, axis, True, 1.0)
-    return made
-
-
-@_complex("prims.fft_c2c.default")
-@converter("prims.fft_c2c.default")
-def _prims_fft(call: Call, x: Pair, dims: Sequence[int], forward: bool) -> Pair:
-    return _fft(call, x, dims, 0, forward)
-
-
-@_complex("prims.fft_r2c.default")
-@converter("prims.fft_r2c.default")
-def _prims_fft_of_real(call: Call, x: Value, dims: Sequence[int], onesided: bool) -> Pair:
-    return _fft_of_real(call, x, dims, 0, onesided)
-
-
-@_complex("prims.fft_c2r.default")
-@converter("prims.fft_c2r.default")
-def _prims_fft_to_real(call: Call, x: Pair, dims: Sequence[int], length: int) -> Value:
-    return _fft_to_real(call, x, dims, 0, length)
-
-
-@_complex("_fft_c2r.default")
-@converter("_fft_c2r.default")
-def _fft_to_real(call: Call, x: Pair, dims: Sequence[int], normalization: int, length: int) -> Value:
-    """Half of the spectrum is given: the other half are its conjugates."""
-    *others, last = [call.axis(d, x.rank) for d in dims]
-    length = call.number(length, "the axis that is transformed")
-    scale = _scale(call, [*(x.real.shape[axis] for axis in others), length], normalization)
-    for axis in others:
-        x = _transformed(call, x, axis, False, 1.0)
-    rows = length // 2 + 1
-    numbers = np.arange(rows)
-    weight = np.where((numbers == 0) | (2 * numbers == length), scale, 2.0 * scale)[:, None]
-    angles = _angles(rows, length, length)
-    if call.number(x.real.shape[last], "the axis that is transformed") > rows:
-        x = x.by_part(lambda part: sliced(call, part, last, 0, rows))
-    turned = _turned(call, x, last)
-    cosines, sines = _times(call, turned.real, np.cos(angles) * weight), np.sin(angles) * weight
-    return _turned(call, call.op("sub", cosines, _times(call, turned.imaginary, sines)), last)

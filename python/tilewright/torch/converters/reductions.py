@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from ...graph import Value
 from ..call import CONVERTERS, Call, converter
+from .movement import sliced
 
 
 def _wide(dtype: str) -> str:
@@ -149,11 +150,14 @@ CONVERTERS.update({"cumsum.default": _cumulative("cumsum"), "cumprod.default": _
 
 
 @converter("topk.default")
-def _topk(call: Call, x: Value, k: int, dim: int, largest: bool, is_sorted: bool) -> Any:
+def _topk(call: Call, x: Value, k: Any, dim: int, largest: bool, is_sorted: bool) -> Any:
     del is_sorted
     if not x.rank:
         return x, call.constant(0, "int64")
-    return call.builder.ops("topk", x, k=k, axis=call.axis(dim, x.rank), largest=largest)
+    axis = call.axis(dim, x.rank)
+    if isinstance(k, int):
+        return call.builder.ops("topk", x, k=k, axis=axis, largest=largest)
+    return [sliced(call, one, axis, 0, k) for one in _in_order(call, x, axis, largest)]
 
 
 @converter("sort.default", "sort.stable")
@@ -161,10 +165,14 @@ def _sort(call: Call, x: Value, *given: Any) -> Any:
     dim, descending = given[-2:]
     if not x.rank:
         return x, call.constant(0, "int64")
-    axis = call.axis(dim, x.rank)
+    return _in_order(call, x, call.axis(dim, x.rank), bool(descending))
+
+
+def _in_order(call: Call, x: Value, axis: int, descending: bool) -> Sequence[Value]:
+    """The elements along an axis in order, and where they are."""
     if isinstance(x.shape[axis], int):
-        return call.builder.ops("topk", x, k=x.shape[axis], axis=axis, largest=bool(descending))
-    places = _order(call, x, axis, bool(descending))
+        return call.builder.ops("topk", x, k=x.shape[axis], axis=axis, largest=descending)
+    places = _order(call, x, axis, descending)
     return call.op("gather_elements", x, places, axis=axis), places
 
 
