@@ -8,11 +8,18 @@ import types
 
 import pytest
 
+from sample import mark_sweep
 from tilewright.backend import cubin
 from tilewright.runtime import cuda_driver
 
 # What a test sees compiled is compiled by this tree; tests of the cache bring their own. Processes inherit it.
 os.environ["TILEWRIGHT_CACHE"] = "off"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before pytest leaves out what `-m` does not name."""
+    mark_sweep(items)
 
 
 @pytest.fixture
