@@ -53,6 +53,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("after", WRONG)
 def test_a_wrong_pass(after: str) -> None:
     stage, before, linalg, loops, gpu = WRONG[after]
@@ -79,6 +80,7 @@ def test_a_right_program() -> None:
     assert str(found).startswith("main: each stage computes the same\n  te      right: by NumPy\n")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("behind", ["canonicalize", "outline-kernels", "plan-workspace"])
 def test_a_wrong_pass_among_others(behind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One between two stages that cannot be left out is named, too: those that must follow run behind it."""

@@ -20,6 +20,7 @@ def test_there_are_as_many_as_there_should_be() -> None:
     assert len(PROGRAMS) >= 40 and all(len(sizes) >= 2 for sizes in SIZES.values())
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("target", ["llvm", "sim", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize(
     ("name", "size"), CASES, ids=lambda case: case if isinstance(case, str) else "x".join(map(str, case))
@@ -43,6 +44,7 @@ def test_program(name: str, size: tuple[int, ...], target: str) -> None:
             np.testing.assert_allclose(got.numpy().astype("float64"), one.astype("float64"), rtol=wide, atol=wide)
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - NO_THREADS))
 def test_program_compiles_for_cuda(name: str) -> None:
     s, args, *_ = PROGRAMS[name](*SIZES[name][0])

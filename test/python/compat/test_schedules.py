@@ -32,6 +32,7 @@ def row_sum(*shape):
     return A, te.compute(shape[:-1], lambda *i: te.sum(A(*i, k), axis=k), name="B")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("shape", [(64,), (1, 64), (3, 50), (1, 1, 7), (2, 5, 33)])
 @pytest.mark.parametrize("factor", [None, 16])
@@ -152,6 +153,7 @@ def chain(n):
     return A, B, te.compute((n,), lambda i: B[i] + 1, name="C")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("first", ["inline", "root", "at"])
 @pytest.mark.parametrize("second", ["inline", "root", "at"])
@@ -219,6 +221,7 @@ def test_a_stage_after_another_stays_in_its_loop_that_is_split() -> None:
     check(s, [A, C], [a], a * 2 + 1, "sim")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("how", ["serial", "threads", "factored"])
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
@@ -316,6 +319,7 @@ def test_a_target_has_a_host() -> None:
     assert tw.target.Target(tw.target.Target("cuda"), host=tw.target.Target("llvm")) == target
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("m", "n"), [(8, 12), (7, 13), (33, 5)])
 @pytest.mark.parametrize("how", ["split", "reorder", "tile", "fuse"])
@@ -470,6 +474,7 @@ def test_a_quotient_that_is_no_extent_is_refused(extent) -> None:
         te.compute((extent,), lambda i: A[i], name="B")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("extent", [1, 5, 8, 31])
 @pytest.mark.parametrize("by", ["factor", "nparts"])
@@ -560,6 +565,7 @@ def test_more_threads_than_a_block_may_have_are_refused_at_the_launch() -> None:
         function(np.zeros(1025, "float32"), np.zeros(1025, "float32"))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 40), (9, 130)])
 @pytest.mark.parametrize("scope", [None, "global"])

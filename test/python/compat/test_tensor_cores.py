@@ -50,6 +50,7 @@ def test_the_tutorial_s_convolution_uses_tensor_cores() -> None:
     assert "ldmatrix.sync.aligned.m8n8.x4.shared" in kernel.ptx and "ldmatrix.sync.aligned.m8n8.x4.trans" in kernel.ptx
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def matmul(m, n, k):
     return a, b, te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_matmul(rng, size):
     m, n, k = size
@@ -144,6 +145,7 @@ def test_argmax(rng, shape):
     np.testing.assert_array_equal(most, x.max(1))
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("n", [1, 3, 15, 16, 17, 100, 1025])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int8", "uint8"])
 def test_vector_add(rng, n, dtype):
@@ -228,6 +230,7 @@ def test_sums_of_symbolic_extents_even_none(rng, shape):
     np.testing.assert_allclose(y, x.astype("f8").sum(1), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     "wide, narrow",
     [("int64", "int8"), ("int64", "int16"), ("uint64", "uint32"), ("int32", "int8"), ("int32", "int16"),

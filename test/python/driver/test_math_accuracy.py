@@ -165,6 +165,7 @@ def test_erf_beside_one(lanes: int) -> None:
     assert (got[x == np.inf] == 2).all() and (got[x == -np.inf] == 0).all()
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", UNARY)
@@ -172,6 +173,7 @@ def test_unary(name: str, dtype: str, target: str) -> None:
     check_unary(name, dtype, 1 << 15, seed=1, target=target)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", BINARY)
@@ -200,6 +202,7 @@ def assert_rounded(got: np.ndarray, wide: np.ndarray, *arrays: np.ndarray) -> No
     assert not wrong.any(), (*(array[wrong][:3] for array in arrays), got[wrong][:3], rounded[wrong][:3])
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", UNARY)
@@ -208,6 +211,7 @@ def test_every_number_of_16_bits(name: str, dtype: str, target: str) -> None:
     assert_rounded(compute(getattr(te, name), x, target=target), UNARY[name](x.astype("f8")), x)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", BINARY)
@@ -221,6 +225,7 @@ def test_pairs_of_16_bits(name: str, dtype: str, target: str) -> None:
     assert_rounded(compute(getattr(te, name), x, y, target=target), wide.astype("f8"), x, y)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "tan", "asin", "erf", "sinh", "power", "atan2", "fmod"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_lanes_compute_what_scalars_do(name: str, dtype: str) -> None:

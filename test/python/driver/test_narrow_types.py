@@ -81,6 +81,7 @@ def rounded(values: np.ndarray, to: str) -> np.ndarray:
     return near.astype(numpy_dtype(to))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("lanes", [1, 4, 16])
 @pytest.mark.parametrize("dtype", NARROW)
 def test_widening(dtype: str, lanes: int) -> None:
@@ -88,6 +89,7 @@ def test_widening(dtype: str, lanes: int) -> None:
     assert_same(run(lambda x: x.astype("float32"), values, lanes=lanes), values.astype("f4"))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("lanes", [1, 8])
 @pytest.mark.parametrize("to", NARROW)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

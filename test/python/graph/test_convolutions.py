@@ -41,6 +41,7 @@ def _expected(x: np.ndarray, w: np.ndarray, strides, before, after, dilations) -
     return total
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_convolution_of_halves_is_right(case, target: str) -> None:

@@ -43,6 +43,7 @@ def test_what_is_computed_together_and_why():
     assert "graph.group" in model.ir("groups")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("without", [(), *[(name,) for name in PASSES], PASSES])
 def test_a_call_with_each_pass_off(without):
     x = RNG.random((4, 64), np.float32)

@@ -31,6 +31,7 @@ def operands(heads: int = 4, dtype: torch.dtype = torch.float32) -> list[torch.T
     return [torch.randn(2, each, rows, 8, dtype=dtype) for each, rows in ((4, 5), (heads, 7), (heads, 7))]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("options", "mask", "heads"),
     [

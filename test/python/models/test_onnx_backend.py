@@ -52,6 +52,7 @@ def _sample() -> dict[str, str]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_node(name: str) -> None:
     if SCORED[name].startswith("out of scope"):

@@ -27,6 +27,7 @@ def _check(seed: int, target: str) -> None:
         made.check(got if isinstance(got, tuple) else (got,))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_random_graph(seed: int) -> None:
     _check(seed, "cpu")

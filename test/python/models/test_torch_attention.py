@@ -35,6 +35,7 @@ def with_mask(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "mask": drawn > -0.5 if options["mask"] == "bool" else drawn.requires_grad_()}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [one for _, one in CASES], ids=[name for name, _ in CASES])
 @pytest.mark.parametrize("heads", [2, 4])
 def test_gradients_are_torchs(options: dict[str, Any], heads: int) -> None:

@@ -72,6 +72,7 @@ def parts(x: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("through", ["tw.compile", "torch.compile"])
 @pytest.mark.parametrize("name", MODELS)
 def test_complex_numbers(name: str, through: str) -> None:

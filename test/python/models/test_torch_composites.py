@@ -95,6 +95,7 @@ GRADIENTS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", FORWARD)
 def test_results(name: str) -> None:
     function, *given = FORWARD[name]
@@ -103,6 +104,7 @@ def test_results(name: str) -> None:
     torch.testing.assert_close(made, tuple(wanted) if isinstance(wanted, tuple) else wanted, equal_nan=True)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients(name: str) -> None:
     torch.compiler.reset()

@@ -45,6 +45,7 @@ def expected(a: Any, b: Any, **options: Any) -> Any:
     return value if options.get("residual") is None else value + options["residual"].astype("float64")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize(
     ("dtype", "options"),
@@ -121,6 +122,7 @@ def test_rows_of_several_dimensions() -> None:
     assert str(error.value) == "matmul: expected factors that fit, got shapes (2, 3, 5, 24) and (40, 24)"
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize(
@@ -341,6 +343,7 @@ def test_a_near_product_has_other_tiles() -> None:
     assert near.options == {**others, "stream_k": True}
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize(
     "shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (4096, 4096, 512), (100, 50257, 768)]
@@ -402,6 +405,7 @@ def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: 
         selection.table.cache_clear()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float64", "bool"]
 )

@@ -81,6 +81,7 @@ READS = {
 }
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("reads", READS)
 @pytest.mark.parametrize("is_block_outside", [False, True])
 @pytest.mark.parametrize("block", ["blockIdx.x", "blockIdx.y", "vthread"])

@@ -254,6 +254,7 @@ def on_threads(s: Schedule, stage: Tensor, count: int = 4, axis: int = -1) -> No
     s[stage].bind(inner, te.thread_axis(TX))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("make", PROGRAMS)
 def test_unscheduled(make: Callable[..., Program], size: tuple[int, ...]) -> None:
@@ -262,6 +263,7 @@ def test_unscheduled(make: Callable[..., Program], size: tuple[int, ...]) -> Non
     run(program, schedule(program), "cpu")
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("make", PROGRAMS)
 def test_threads_of_one_block(make: Callable[..., Program], size: tuple[int, ...]) -> None:
@@ -275,6 +277,7 @@ def test_threads_of_one_block(make: Callable[..., Program], size: tuple[int, ...
     assert tw.build(s, [*program.inputs, *program.outputs], tw.Target("cuda", arch="sm_90a")).cubin
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("make", [rnn, gru, lstm])
 @pytest.mark.parametrize("order", ["block outside", "block inside"])
@@ -450,6 +453,7 @@ def test_extents_that_are_written_twice(target: str) -> None:
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("size", [(2, 1, 3), (5, 2, 4), (7, 3, 8)])
 @pytest.mark.parametrize("how", ["as it is", "inlined", "cached"])

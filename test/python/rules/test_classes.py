@@ -266,6 +266,7 @@ CASES: dict[str, tuple[Callable[[], Case], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("target", ["sim", "cpu"])
 @pytest.mark.parametrize("name", CASES)
 def test_results(name: str, target: str) -> None:
@@ -281,6 +282,7 @@ def test_results(name: str, target: str) -> None:
         np.testing.assert_allclose(got.astype("float64"), exact, rtol=0, atol=bound)
 
 
+@pytest.mark.sample(36)
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", CASES)
 def test_compiles(name: str, device: str) -> None:

@@ -21,6 +21,7 @@ def test_a_thread_reads_several_elements_of_a_column_before_it_adds_one(shape: t
     assert max(map(len, steps.split("a"))) >= 8 and "ra" * 3 not in steps
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("shape", [(1842, 52), (101, 131), (517, 33), (600, 5), (129, 1), (33, 7), (16, 3)])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_sums_of_columns(shape: tuple[int, int], dtype: str) -> None:
@@ -94,6 +95,7 @@ def _convolved(x: np.ndarray, w: np.ndarray, stride: int, padding: int) -> np.nd
     return y
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("images", "filters", "stride", "padding"),
     [

@@ -69,6 +69,7 @@ EXTENTS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("rule", ["warpgroups", "tensor cores"])
 @pytest.mark.parametrize("extent", EXTENTS)
 def test_rows_that_symbols_make(extent: str, rule: str) -> None:

@@ -53,6 +53,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("target", ["sim -device=H200", "sim -arch=sm_75", "cpu"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_kernel_for_any_number_of_rows(name: str, target: str) -> None:

@@ -12,6 +12,7 @@ from rules.test_classes import matmul
 from tilewright import testing
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("place", range(12))
 def test_each_tile(place: int) -> None:
     case = matmul(70, 90, 150, dtype="float16", acc="float32", b=place % 2 == 0, epilogue=lambda v: v + 1)

@@ -24,6 +24,7 @@ def device(request: pytest.FixtureRequest, fake):
     return cpu() if request.param == "cpu" else cuda(1)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_there_and_back(device, dtype: str) -> None:
     source = np.arange(24).reshape(2, 3, 4).astype(nd.empty((), dtype).dtype)

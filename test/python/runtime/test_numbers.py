@@ -36,6 +36,7 @@ def scaled(dtype: str, target: str | tw.Target, name: str = "f", **known: Any) -
     return tw.build(s, [n, x, A, C], target, name=name)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("dtype", [*DTYPES, "bool"])
 def test_numbers_of_every_type(dtype: str, target: str) -> None:

@@ -63,6 +63,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_transform_layout(layout: str, target: str) -> None:

@@ -66,6 +66,7 @@ MEASURED: dict[str, tuple[Problem, Choice]] = {
 }
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", MEASURED)
 def test_measured(name: str) -> None:
     p, choice = MEASURED[name]

@@ -39,6 +39,7 @@ def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
     testing.assert_within(c, a.astype(np.float64) @ b.astype(np.float64), testing.dot_bound(a, b, K))
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize(
     ("shape", "batch", "options"),

@@ -41,6 +41,7 @@ def swapped(shape: tuple[int, int, int], options: dict[str, Any]) -> tuple[tuple
     return (N, M, K), options | across | pairs | {"swap_ab": True}
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("swap_ab", [False, True])
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_types(types: tuple[str, str, str], swap_ab: bool) -> None:
@@ -54,6 +55,7 @@ def test_layouts(transpose_a: bool, transpose_b: bool, swap_ab: bool) -> None:
     check((128, 128, 128), TYPES[2], transpose_a=transpose_a, transpose_b=transpose_b, swap_ab=swap_ab, **SMALL)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize(
     ("shape", "options"),
@@ -106,6 +108,7 @@ def test_shapes(shape: tuple[int, int, int], options: dict[str, Any], swaps: boo
     check(shape, TYPES[0], **options)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("shape", "tile"),
     [((16, 256, 200), (16, 128)), ((8, 128, 64), (8, 64)), ((200, 64, 72), (24, 64)), ((40, 192, 72), (40, 64))],
@@ -155,6 +158,7 @@ def test_a_result_in_parts(consumers: int, swaps: bool) -> None:
     check(shape, ("bfloat16", "float32", "float32"), **options)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize(
     ("shape", "types", "options"),
@@ -199,6 +203,7 @@ def test_a_deferred_result(
     check(shape, types, bias=with_bias, **options)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize(
     ("shape", "types", "options", "widths"),
     [
@@ -280,6 +285,7 @@ def test_sums_that_are_promoted_in_turn() -> None:
     check((128, 128, 512), TYPES[4], transpose_b=True, **(SMALL | {"consumers": 2, "blocks": 1, "cluster": (1, 1)}))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("shape", "types", "options"),
     [
@@ -354,6 +360,7 @@ def test_what_does_not_fit_is_refused() -> None:
         schedules.matmul_wgmma(64, 64, 64, "float8_e5m2", transpose_b=True, promote=64)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     "options",
     [

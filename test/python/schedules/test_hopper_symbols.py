@@ -40,6 +40,7 @@ def check(shape: tuple[Any, Any, Any], sizes: list[Any], types: tuple[str, str, 
     )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -61,6 +62,7 @@ def test_rows(shape: tuple[Any, Any, Any], options: dict[str, Any]) -> None:
     check(shape, [1, 64, 127, 128, 129, 300], **options)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -235,6 +237,7 @@ def test_parts_need_a_number() -> None:
         schedules.matmul_wgmma(72, 72, K, split_k=2)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "options",
     [

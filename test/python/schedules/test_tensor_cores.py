@@ -33,6 +33,7 @@ def check(shape: tuple[int, int, int], types: tuple[str, str, str], options: dic
     products.check(schedules.matmul_mma, shape, types, roundings=2, bias=bias, **options)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize("transpose_a", [False, True])

@@ -302,6 +302,7 @@ def test_with_all_barriers_there_is_no_race(name: str) -> None:
     np.testing.assert_allclose(output, expected(*inputs), rtol=1e-5)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     ("name", "number"), [(name, number) for name, (_, count) in PROGRAMS.items() for number in range(count)]
 )

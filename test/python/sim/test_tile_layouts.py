@@ -231,6 +231,7 @@ def check(product: Product, target: str) -> None:
     assert np.array_equal(c.astype(np.float64), exact)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("swizzle_a", [32, 64, 128])
 @pytest.mark.parametrize("swizzle_b", [32, 64, 128])
 @pytest.mark.parametrize("majors", [(False, False), (True, False), (False, True), (True, True)])
@@ -245,6 +246,7 @@ def test_columns(target: str, n: int) -> None:
     check(Product("bf16", "f32", n, 64), target)
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("dtype", ["tf32", "f8E4M3FN", "f8E5M2", "i8"])
 @pytest.mark.parametrize("swizzle", [32, 64, 128])
 @both

@@ -37,6 +37,7 @@ def printed(
     return compile_on_cpu(simulated, tmp_path_factory.mktemp("printed"))
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_printed_kernels_compute_the_same(
     name: str, simulated: dict[str, tw.Function], printed: dict[str, Callable[..., int]]
@@ -120,6 +121,7 @@ def test_many_random_programs(first: int, tmp_path: Path) -> None:
     check_seeds(range(first, first + SEEDS), tmp_path)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_printed_kernels_compile_for_a_gpu(name: str) -> None:
     s, args = PROGRAMS[name]()

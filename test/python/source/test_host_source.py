@@ -98,6 +98,7 @@ def chain_arrays(n: int = 64) -> tuple[np.ndarray, np.ndarray]:
     return np.random.default_rng(0).standard_normal((n, 4)).astype("float32"), np.zeros(n, "float32")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("host", [None, "managed"])
 @pytest.mark.parametrize("name", ["tiled_gemm", "symbolic", "booleans", "layer_norm"])
 def test_printed_programs_compute_the_same(name: str, host: str | None, make: Callable[..., Host]) -> None:

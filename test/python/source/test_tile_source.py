@@ -36,6 +36,7 @@ def both(scheduled: tuple[tw.Schedule, list[tw.te.Tensor]]) -> tuple[Counter[str
     return instructions(kernel), instructions(ptx), log
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", KERNELS)
 def test_instructions_are_those_of_the_kernel(name: str) -> None:
     kernel, printed, log = both(KERNELS[name]())

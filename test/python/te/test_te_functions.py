@@ -26,6 +26,7 @@ def computed(function, arrays, dtype=None, target="cpu"):
 INTEGERS = np.array([7, -7, 8, -8, 0, 1, -1, 1000], "int32"), np.array([2, 2, -3, -3, 5, 4, 4, -7], "int32")
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize(
     ("name", "reference"),

@@ -166,6 +166,7 @@ UNARY = {
 }
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", UNARY)
 def test_functions(name: str) -> None:
     function, shift = getattr(te, name), UNARY[name]

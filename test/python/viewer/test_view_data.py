@@ -129,6 +129,7 @@ def test_a_line_knows_each_stage_above_it(tiled: dict[str, Any]) -> None:
     assert "arith.mulf" in pane(tiled, "linalg")["lines"][at - 1]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_code_is_that_of_the_build(name: str) -> None:
     function, program = viewed(name)
@@ -138,6 +139,7 @@ def test_code_is_that_of_the_build(name: str) -> None:
         assert "\n".join(pane(program, stage)["lines"]).rstrip() == function.ir(stage).rstrip(), stage
 
 
+@pytest.mark.sample(2)
 @needs_nvdisasm
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_machine_code_is_that_of_the_build(name: str) -> None:
@@ -149,6 +151,7 @@ def test_machine_code_is_that_of_the_build(name: str) -> None:
     assert instructions(pane(program, "sass")["lines"]) == instructions(disassemble(function.cubin).splitlines())
 
 
+@pytest.mark.sample(5)
 @needs_nvdisasm
 @pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_instructions_know_their_lines(name: str) -> None:
