@@ -1,6 +1,8 @@
 //===- LayoutOps.cpp - verifiers of primitives on buffers and tiles -------===//
 #include "dialects/Schedule/Handles.h"
+#include "dialects/TE/TE.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -44,19 +46,20 @@ static LogicalResult verifyImplementation(TensorizeOp op, FunctionOpInterface fu
                               << MemRefType::get(tensor.getShape(), tensor.getElementType())
                               << ", as @describe has it, got " << argument.getType();
     for (Operation *user : argument.getUsers()) {
-      StringRef name = user->getName().getStringRef();
-      if (name == "memref.store" && user->getOperand(0) != argument && !describe.getArgAttr(i, "te.output")) {
+      auto store = dyn_cast<memref::StoreOp>(user);
+      bool isInto = store && store.getValueToStore() != argument;
+      if (isInto && !describe.getArgAttr(i, tilewright::te::kOutputAttr)) {
         InFlightDiagnostic diag = op.emitOpError()
                                   << "expected @" << function.getName() << " to store to its results, got a store to "
                                   << "argument " << i << ", an input";
         diag.attachNote(user->getLoc()) << "stored here";
         return diag;
       }
-      if (name == "memref.load" || (name == "memref.store" && user->getOperand(0) != argument))
+      if (isInto || isa<memref::LoadOp>(user))
         continue;
       InFlightDiagnostic diag = op.emitOpError()
                                 << "expected @" << function.getName() << " to load and store elements of argument " << i
-                                << ", got '" << name << "'";
+                                << ", got '" << user->getName() << "'";
       diag.attachNote(user->getLoc()) << "used here";
       return diag;
     }

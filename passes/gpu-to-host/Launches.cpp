@@ -7,6 +7,7 @@
 #include "passes/gpu-to-host/Launches.h"
 
 #include "dialects/Program/Program.h"
+#include "dialects/Target/TensorMap.h"
 #include "dialects/Tile/Instructions.h"
 #include "passes/ArgumentLayouts.h"
 #include "runtime/Launcher.h"
@@ -18,8 +19,6 @@ namespace {
 
 /// Grid x, y, z, block x, y, z and the bytes of dynamic shared memory.
 constexpr int64_t configSize = TilewrightConfigSize;
-/// A CUtensorMap.
-constexpr int64_t mapBytes = 128, mapAlignment = 64;
 
 LogicalResult checkLaunch(gpu::LaunchFuncOp launch) {
   if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty() || launch.getAsyncObject())
@@ -271,8 +270,8 @@ void convertEncode(tile::EncodeOp encode, const HostBuffers &buffers, LaunchFram
   {
     // At the top: a place in a loop would be another one each time.
     OpBuilder top(frame.tensor.getDefiningOp());
-    Value count = LLVM::ConstantOp::create(top, loc, i32, mapBytes);
-    map = LLVM::AllocaOp::create(top, loc, pointer, top.getI8Type(), count, mapAlignment);
+    Value count = LLVM::ConstantOp::create(top, loc, i32, kTensorMapBytes);
+    map = LLVM::AllocaOp::create(top, loc, pointer, top.getI8Type(), count, kTensorMapAlignment);
   }
   auto callee = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
   auto call = LLVM::CallOp::create(builder, loc, callee, {frame.encode, frame.context, map, frame.tensor});

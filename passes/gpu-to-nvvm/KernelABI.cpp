@@ -2,6 +2,7 @@
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "dialects/Program/Program.h"
 #include "dialects/Target/Limits.h"
+#include "dialects/Target/TensorMap.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -16,9 +17,6 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
-
-/// A CUtensorMap.
-static constexpr unsigned tensorMapBytes = 128, tensorMapAlignment = 64;
 
 /// Whether nothing is done with `buffer` but to load from it, here or through views of it.
 static bool isOnlyLoaded(Value buffer) {
@@ -117,11 +115,11 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     return success();
   }
   if (isa<tilewright::tile::TensorMapType>(argument.getType())) {
-    // The copy engine reads it where the driver put the parameters.
-    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), tensorMapBytes);
+    // TMA reads it where the driver put the parameters.
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
     add(LLVM::LLVMPointerType::get(context),
         {builder.getNamedAttr(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes)),
-         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(tensorMapAlignment)),
+         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(kTensorMapAlignment)),
          builder.getNamedAttr(NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr())});
     return success();
   }

@@ -32,8 +32,8 @@ std::pair<Axis *, Axis *> StageModel::split(Axis *axis, int64_t factor, int64_t 
 AffineExpr StageModel::getSplitNumber(StringRef name) {
   OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
   for (BlockArgument argument : function.getArguments()) {
-    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "te.symbols");
-    if (!names || function.getArgAttr(argument.getArgNumber(), "te.optional"))
+    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), te::kSymbolsAttr);
+    if (!names || function.getArgAttr(argument.getArgNumber(), te::kOptionalAttr))
       continue;
     for (auto [dimension, known] : llvm::enumerate(names)) {
       auto text = dyn_cast<StringAttr>(known);

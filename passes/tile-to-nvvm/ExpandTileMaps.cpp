@@ -64,7 +64,7 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
                                            {OpFoldResult(first)});
   }
   static llvm::Align getAlignment(MemRefType saved) {
-    return llvm::Align(kAtOnce * saved.getElementTypeBitWidth() / 8);
+    return llvm::Align(kAtOnce * tile::getElementBytes(saved.getElementType()));
   }
 
   static void expand(tile::SaveFragmentOp save) {
