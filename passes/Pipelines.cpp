@@ -162,7 +162,7 @@ void tilewright::buildTilewrightPipeline(OpPassManager &pm, const PipelineOption
   }
   if (passes(Stage::Loops, Stage::GPU))
     buildLoopsToGPUPipeline(pm, options);
-  // The road forks here: the kernels go on to nvvm, the launches to host.
+  // The lowering path forks here: the kernels go on to nvvm, the launches to host.
   if (options.from > Stage::GPU)
     return;
   if (options.to == Stage::NVVM)

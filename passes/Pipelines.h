@@ -59,7 +59,7 @@ void buildLoopsToGPUPipeline(mlir::OpPassManager &pm, const PipelineOptions &opt
 void buildGPUToNVVMPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 void buildGPUToHostPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// What the roads from the gpu stage to a GPU and to the simulator have in common, on a `gpu.module`: functions of math
+/// What the paths from the gpu stage to a GPU and to the simulator have in common, on a `gpu.module`: functions of math
 /// and arithmetic on narrow floats become what both have. What the simulator runs is therefore what a GPU computes.
 void buildLegalizeKernelsPipeline(mlir::OpPassManager &kernels);
 

@@ -1,4 +1,4 @@
-//===- TileOps.cpp - buffers, rings and bulk copies -----------------------===//
+//===- TileOps.cpp - buffers, rings and TMA copies ------------------------===//
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/TensorSize.h"
 #include "dialects/Tile/Tile.h"
@@ -94,7 +94,7 @@ LogicalResult ReleaseOp::verify() { return verifyRing(*this, getRing()); }
 LogicalResult InitOp::verify() { return verifyRing(*this, getRing()); }
 
 //===----------------------------------------------------------------------===//
-// Bulk copies
+// TMA copies
 //===----------------------------------------------------------------------===//
 
 /// Whether boxes of `map`, side by side, make up `buffer`.

@@ -33,7 +33,7 @@ static bool dependsOn(Value index, Value variable) {
 }
 
 /// Whether the loop's variable picks an element of a thread's own memory. Registers have no addresses: such a buffer
-/// stays in registers only where the loop is written out.
+/// stays in registers only where the loop is unrolled.
 static bool indexesRegisters(scf::ForOp loop) {
   auto moves = [&](Value memref, ValueRange indices) {
     return isPrivateMemory(memref.getType()) &&
@@ -48,7 +48,7 @@ static bool indexesRegisters(scf::ForOp loop) {
       .wasInterrupted();
 }
 
-/// Whether these are the steps of a tile's products while threads hold a result of the tile before. Written out, each
+/// Whether these are the steps of a tile's matmuls while threads hold a result of the tile before. Unrolled, each
 /// step has a slot of the ring, and the descriptors of all slots, computed before the loop over tiles, take the
 /// registers that are left.
 static bool multipliesBesideHeld(scf::ForOp loop) {
@@ -58,10 +58,10 @@ static bool multipliesBesideHeld(scf::ForOp loop) {
          llvm::any_of(loop.getBody()->getOperations(), [](Operation &op) { return isa<tile::WgmmaOp>(op); });
 }
 
-/// What LLVM writes out by itself, roughly (its threshold of unrolling).
+/// What LLVM unrolls by itself, roughly (its threshold of unrolling).
 static constexpr int64_t kMaxOpsByItself = 300;
 
-/// How often the code of `loop` is written out for loops around it that are marked.
+/// How often the code of `loop` is copied for loops around it that are marked.
 static int64_t countCopies(scf::ForOp loop) {
   int64_t copies = 1;
   for (auto around = loop->getParentOfType<scf::ForOp>(); around; around = around->getParentOfType<scf::ForOp>())
@@ -71,7 +71,7 @@ static int64_t countCopies(scf::ForOp loop) {
 }
 
 namespace {
-/// How many ops there are once the loops that were annotated so far are written out, and small ones by LLVM.
+/// How many ops there are once the loops that were annotated so far are unrolled, and small ones by LLVM.
 class Sizes {
 public:
   /// Of the loop's body once.
@@ -81,7 +81,7 @@ public:
       ops += get(&op);
     return ops;
   }
-  /// The loop is written out; inner loops come before those around them.
+  /// The loop is unrolled; inner loops come before those around them.
   void setWrittenOut(scf::ForOp loop, int64_t trips) { writtenOut[loop] = trips * getBody(loop); }
 
 private:

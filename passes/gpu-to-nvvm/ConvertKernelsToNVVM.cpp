@@ -97,7 +97,7 @@ struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
   }
 };
 
-/// PTX's prefetch, to the cache of level 2: that of level 1 is a multiprocessor's own, and small.
+/// PTX's prefetch, to the cache of level 2: that of level 1 is an SM's own, and small.
 struct ConvertPrefetch : ConvertOpToLLVMPattern<memref::PrefetchOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 

@@ -43,7 +43,7 @@ namespace tilewright {
 
 using namespace mlir;
 
-/// LLVM narrows divisions of small numbers to 16 bits. ptxas makes calls of those, and a call serialises the products
+/// LLVM narrows divisions of small numbers to 16 bits. ptxas makes calls of those, and a call serialises the matmuls
 /// of warpgroups around it; of 32 bits they are a few instructions.
 static void widenDivisions(llvm::Module &module) {
   for (llvm::Function &function : module)

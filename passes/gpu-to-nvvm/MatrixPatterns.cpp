@@ -1,4 +1,4 @@
-//===- MatrixPatterns.cpp - products of matrices as NVVM has them ---------===//
+//===- MatrixPatterns.cpp - matmuls of warps as NVVM has them --------------===//
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -23,7 +23,7 @@ std::optional<NVVM::MMATypes> getMMAType(Type element, bool isTF32) {
   return std::nullopt;
 }
 
-/// The product of factors of 8-bit floats, for which NVVM has no op.
+/// The matmul of operands of 8-bit floats, for which NVVM has no op.
 Value multiplyBytes(OpBuilder &builder, Location loc, Type factor, ValueRange a, ValueRange b, ValueRange c,
                     Type resultType) {
   StringRef name = isa<Float8E4M3FNType>(factor) ? "e4m3" : "e5m2";

@@ -1,4 +1,4 @@
-//===- MatrixPatterns.h - products of matrices as NVVM has them -----------===//
+//===- MatrixPatterns.h - matmuls of warps as NVVM has them ----------------===//
 #ifndef TILEWRIGHT_PASSES_GPUTONVVM_MATRIXPATTERNS_H
 #define TILEWRIGHT_PASSES_GPUTONVVM_MATRIXPATTERNS_H
 

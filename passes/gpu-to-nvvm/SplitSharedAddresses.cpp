@@ -1,6 +1,6 @@
 //===- SplitSharedAddresses.cpp - what loops share of their addresses -----===//
 //
-// Once loops are written out, the accesses of a fragment differ by constants, which an instruction holds itself: but
+// Once loops are unrolled, the accesses of a fragment differ by constants, which an instruction holds itself: but
 // only if all the rest is one value. LLVM sums an address in the order of the dimensions, the constants in between.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- UnrolledLoops.h - what loops say of being written out --------------===//
+//===- UnrolledLoops.h - what loops say of being unrolled -----------------===//
 #ifndef TILEWRIGHT_PASSES_GPUTONVVM_UNROLLEDLOOPS_H
 #define TILEWRIGHT_PASSES_GPUTONVVM_UNROLLEDLOOPS_H
 
@@ -9,7 +9,7 @@ namespace tilewright {
 
 inline constexpr llvm::StringLiteral kLoopAnnotationAttr = "llvm.loop_annotation";
 
-/// What a loop says to LLVM: that it is to be written out, or that it is to stay one.
+/// What a loop says to LLVM: that it is to be unrolled, or that it is to stay one.
 inline mlir::LLVM::LoopAnnotationAttr getUnrollAnnotation(mlir::MLIRContext *context, bool isWrittenOut) {
   mlir::BoolAttr yes = mlir::BoolAttr::get(context, true), none;
   auto unroll = mlir::LLVM::LoopUnrollAttr::get(context, /*disable=*/isWrittenOut ? none : yes, /*count=*/nullptr,
@@ -35,7 +35,7 @@ inline void attachLoopAnnotations(mlir::Operation *root) {
   });
 }
 
-/// Whether `annotate-unrolled-loops` has said that the loop is to be written out.
+/// Whether `annotate-unrolled-loops` has said that the loop is to be unrolled.
 inline bool isToBeWrittenOut(mlir::scf::ForOp loop) {
   auto annotation = loop->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>(kLoopAnnotationAttr);
   return annotation && annotation.getUnroll() && annotation.getUnroll().getFull();

@@ -33,7 +33,7 @@ private:
   mlir::Location loc;
 };
 
-/// Puts calls of the run time in the place of what the patterns for tiles make of them on the road to a GPU.
+/// Puts calls of the run time in the place of what the patterns for tiles make of them on the way to a GPU.
 mlir::LogicalResult convertAsynchronousOps(mlir::LLVM::LLVMFuncOp kernel);
 
 } // namespace tilewright::sim

@@ -62,7 +62,7 @@ void KernelConverter::createFunction() {
   auto type = builder.getFunctionType({pointer, pointer}, {});
   function = func::FuncOp::create(builder, kernel.getLoc(), kernel.getName(), type);
   function->setAttr(kSimKernelAttr, builder.getUnitAttr());
-  // What is left to convert-tile-to-sim asks for it, as on the road to nvvm.
+  // What is left to convert-tile-to-sim asks for it, as on the way to nvvm.
   if (auto size = kernel.getKnownClusterSizeAttr()) {
     function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), size);
     llvm::copy(size.asArrayRef(), cluster);

@@ -1,7 +1,7 @@
 //===- KernelOps.cpp - the ops of kernels as CUDA C++ ---------------------===//
 //
 // Ops that kernels alone have, one statement each: places in the grid, barriers and shuffles, buffers and copies,
-// products of the tensor cores, vectors. A kernel's signature and its types are in EmitCUDASource.cpp.
+// matmuls of the tensor cores, vectors. A kernel's signature and its types are in EmitCUDASource.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Target/ElementBytes.h"

@@ -1,4 +1,4 @@
-//===- KernelTiles.cpp - rings, barriers and bulk copies as CUDA C++ ------===//
+//===- KernelTiles.cpp - rings, barriers and TMA copies as CUDA C++ -------===//
 //
 // Of kernels whose roles and elected threads are conditions already (expand-tile-roles). Each op is what tile-to-nvvm
 // makes of it, in words: a slot's address, its two barriers, the boxes of a copy.

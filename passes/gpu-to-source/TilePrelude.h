@@ -24,7 +24,7 @@ struct InstructionFunction {
 /// TMA loads and stores of tensors of `rank` dimensions.
 InstructionFunction tmaLoadFunction(unsigned rank, bool isMulticast);
 InstructionFunction tmaStoreFunction(unsigned rank);
-/// wgmma of so many columns. With `isInRegisters` the first operand is a fragment.
+/// wgmma of so many columns. With `isInRegisters` operand A is a fragment.
 InstructionFunction wgmmaFunction(const tile::WgmmaInstruction &instruction, int64_t columns, bool isInRegisters);
 
 } // namespace tilewright::source

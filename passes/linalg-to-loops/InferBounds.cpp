@@ -117,7 +117,7 @@ LogicalResult BoundInference::inferDomain(const ScheduledStage &stage) {
 }
 
 /// Whether something relies on the extent that a split gave a loop: threads, vectors, and the tiles that an intrinsic
-/// or the copy engine has of any stage in the nest.
+/// or TMA has of any stage in the nest.
 bool BoundInference::keepsExtent(const Axis *axis) {
   const AxisBounds &made = bounds[axis];
   if (made.outer)

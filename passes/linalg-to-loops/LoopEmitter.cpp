@@ -69,7 +69,7 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<const Axis *> loops, bool withAtta
     for (const ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && bounds[*stage].rollingDim && failed(allocate(*stage)))
         return failure();
-  // One iteration needs no loop, unless it says something of the launch, of roles or of the copy engine: what is
+  // One iteration needs no loop, unless it says something of the launch, of roles or of TMA: what is
   // computed at an outermost one is of the same kernel as the loops inside.
   auto isHere = [&](const ScheduledStage *stage) { return stage->attachAxis == axis; };
   bool isFilledByEngine = axis->pipelineDepth && llvm::any_of(axis->stage->attached, [&](const ScheduledStage *stage) {

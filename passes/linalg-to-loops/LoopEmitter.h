@@ -98,7 +98,7 @@ private:
   mlir::Value onBuffers(mlir::Value index);
   /// `onBuffers` of what a body mentions, once for all bodies.
   mlir::Value getCaptured(mlir::Value value);
-  /// Marks loops to be written out, innermost first, as long as each makes `maxSteps` stores at most.
+  /// Marks loops to be unrolled, innermost first, as long as each makes `maxSteps` stores at most.
   static void markUnrolled(mlir::scf::ForOp loop, int64_t maxSteps);
 
   const StageModel &model;

@@ -45,7 +45,7 @@ struct Axis {
   std::optional<schedule::ThreadTag> bind;
   std::optional<int64_t> bindExtent; // as the user said it
   bool vectorize = false, unroll = false, parallel = false, partition = false;
-  std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be written out to
+  std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be unrolled to
   std::optional<mlir::Location> exactSplit; // of the split that must not need predicates
   int64_t pipelineDepth = 0;                // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
@@ -83,7 +83,7 @@ struct ScheduledStage {
   bool isWarp = false; // in shared memory, unless the lanes of a warp can exchange it
 
   std::optional<mlir::Location> doubleBuffer; // where the schedule says so
-  std::optional<int64_t> minBlocks;           // of its kernel on a multiprocessor, where it is computed at the root
+  std::optional<int64_t> minBlocks;           // of its kernel on an SM, where it is computed at the root
   /// Neighbours along a spatial axis lie `offset` more than a multiple of `factor` elements apart.
   struct Alignment {
     unsigned dimension;

@@ -2,7 +2,7 @@
 //
 // Loops that `tensorize` marked with a matrix instruction compute a tile that all lanes of a warp compute together.
 // What the instruction reads and writes are private buffers; each lane keeps the elements that the hardware says are
-// its own. The other loops on such a buffer are shared out accordingly: a lane runs them for its own elements. Copies
+// its own. The other loops on such a buffer are distributed accordingly: a lane runs them for its own elements. Copies
 // from shared memory become ldmatrix where that can serve (LoadMatrices.cpp).
 //
 //===----------------------------------------------------------------------===//

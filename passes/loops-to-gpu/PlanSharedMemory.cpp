@@ -12,7 +12,7 @@ namespace tilewright {
 #include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
-/// What a vector of four floats needs, and what bulk copies need.
+/// What a vector of four floats needs, and what TMA needs.
 constexpr int64_t kSmallAlignment = 16, kLargeAlignment = 128;
 constexpr int64_t kLargeBytes = 1024;
 

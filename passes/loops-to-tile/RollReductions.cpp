@@ -34,7 +34,7 @@ public:
 
 private:
   InFlightDiagnostic refuse() const { return emitError(scf::ForOp(loop).getLoc()) << "rolling_update: expected "; }
-  /// The loop that is followed, and which of its results is x. Products that are summed have no x that others read.
+  /// The loop that is followed, and which of its results is x. Matmuls have no x that others read.
   LogicalResult findFollowed();
   LogicalResult moveOperandsUp();
   /// Proves how each value that the loop carries follows x.
@@ -308,7 +308,7 @@ struct RollReductions : impl::RollReductionsBase<RollReductions> {
     }
   }
 
-  /// Products of loaded tiles alone begin together, before anything is computed of the first of them.
+  /// Matmuls of loaded tiles alone begin together, before anything is computed of the first of them.
   static void multiplyEarly(Block &block) {
     Operation *last = nullptr;
     for (auto matmul : llvm::make_early_inc_range(block.getOps<tile::MatmulOp>())) {

@@ -1,4 +1,4 @@
-//===- TileMemoryPatterns.cpp - rings, barriers and bulk copies -----------===//
+//===- TileMemoryPatterns.cpp - rings, barriers and TMA copies ------------===//
 #include "dialects/Tile/Instructions.h"
 #include "passes/AddressSpaces.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -240,7 +240,7 @@ struct ConvertRelease : TilePattern<tile::ReleaseOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Bulk copies
+// TMA copies
 //===----------------------------------------------------------------------===//
 
 /// Calls `copy` with the place in shared memory and the coordinates, innermost first, of each box of a tile.

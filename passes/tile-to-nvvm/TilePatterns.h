@@ -11,7 +11,7 @@ namespace tilewright {
 /// struct of what one thread holds.
 void addTileTypeConversions(mlir::LLVMTypeConverter &converter);
 
-/// Rings, their barriers and bulk copies, in kernels that are functions of the LLVM dialect already.
+/// Rings, their barriers and TMA copies, in kernels that are functions of the LLVM dialect already.
 void populateTileMemoryPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Barriers of warpgroups, their turns, and arrivals at a counter.
 void populateTileBarrierPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
