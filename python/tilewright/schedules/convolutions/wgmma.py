@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ...devices import current
 from ...dtypes import item_bytes
@@ -14,19 +15,17 @@ from ...te import (
     Tensor,
     compute,
     if_then_else,
-    indexdiv,
-    indexmod,
-    placeholder,
     reduce_axis,
     sum,
     thread_axis,
 )
 from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
+from ..matmuls.wgmma import registers_of
 from ..sizes import sizes
 from ..workspaces import add_up, copy
+from .wgmma_operands import ALIGNED, GRANULE, Convolution, KTiles, operands_of
 from .wgmma_tiles import (
-    BYTES,
     MAX_STAGES,
     SPANS,
     Problem,
@@ -41,9 +40,6 @@ __all__ = ["conv2d_wgmma"]
 
 _DTYPES = ("float16", "bfloat16")
 _MADE = ("float16", "bfloat16", "float32")
-_ALIGNED = 16  # what strides of tensors are multiples of for TMA
-_WORTH = 0.8  # what K tiles of half the bytes have at most of the elements of whole ones, to be taken
-_NARROW = 24  # the most channels of which a row of the kernel is a step
 
 
 @sizes(batch=0, channels=0, size=0, filters=0, kernel=1)
@@ -114,52 +110,17 @@ def conv2d_wgmma(
             f"expected images of {' or '.join(_DTYPES)} and results of {', '.join(_MADE)}, got {in_dtype} and "
             f"{out_dtype}"
         )
-    margin = kernel // 2 * dilation
-    out = (size + 2 * margin - dilation * (kernel - 1) - 1) // stride + 1
-    granule = _ALIGNED // BYTES
-    # A few channels: a row of the kernel is a step. Else a step is channels of one place.
-    is_narrow = dilation == 1 and (channels < granule or channels <= _NARROW and _saves_by_rows(channels, kernel))
-    lanes = 0
-    if is_narrow:
-        widths = (1, 2, 4, granule) if channels < granule else (channels,)
-        lanes = next(width for width in widths if width >= channels and width * stride % granule == 0)
-    length = kernel * lanes if is_narrow else -(-channels // granule) * granule
-    span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1])
-    if span == SPANS[-1] and _padded(length, span // 2) <= _WORTH * _padded(length, span):
-        span //= 2
-    block_k = span // BYTES
-    length = _padded(length, span)
+    what = Convolution(batch, channels, size, filters, kernel, stride, dilation, in_dtype)
+    k_tiles = KTiles.of(what)
     if tile is None:
         tile, split_k, share_rows = choose(
-            Problem(batch, out, filters, kernel, dilation, length // block_k, block_k, stride, is_narrow),
+            Problem(batch, what.out, filters, kernel, dilation, k_tiles.count, k_tiles.block_k, stride, k_tiles.is_row),
             split_k,
             share_rows,
         )
     split_k = split_k or 1
-    images, rows, columns, width = tile
-    pixels = images * rows * columns
-    warpgroups = pixels // 64
-    shared_by = (
-        (images // warpgroups, rows, columns)
-        if warpgroups and images % warpgroups == 0
-        else (images, rows // warpgroups, columns)
-        if warpgroups and images == 1 and rows % warpgroups == 0
-        else None
-    )
-    if (
-        pixels % 64
-        or shared_by is None
-        or width % 8
-        or width > 256
-        or (length // block_k) % split_k
-        or (is_narrow and split_k > 1)
-    ):
-        raise ValueError(
-            "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a "
-            f"multiple of 8 filters up to 256, and a split_k that divides {length // block_k} K tiles of the channels, "
-            f"got a tile of {tile} and a split_k of {split_k}"
-        )
-    can_share = kernel > stride and 1 in (stride, dilation) and columns % 8 == 0 and shared_by[0] == 1
+    shared_by = _of_warpgroup(tile, k_tiles, split_k)
+    can_share = kernel > stride and 1 in (stride, dilation) and tile[2] % 8 == 0 and shared_by[0] == 1
     if share_rows is None:
         share_rows = can_share
     elif share_rows and not can_share:
@@ -168,107 +129,101 @@ def conv2d_wgmma(
             "multiples of 8 pixels, of one image for each warpgroup, to share rows, got a kernel of "
             f"{kernel} with stride {stride} and dilation {dilation}, and a tile of {tile}"
         )
-    # Row r of the kernel is number r // phases of those that share what a step fetches; a stride has as many steps.
-    phases, over = rows_of_a_step(kernel, stride, share_rows)
-
     # What tiles have past the edges is computed, and not stored.
-    whole = tuple(-(-extent // one) * one for extent, one in zip((batch, out, out, filters), tile, strict=True))
-    share = length // split_k
-    X = placeholder((batch, size, size, channels), in_dtype, name="X")
-    W = placeholder((filters, kernel, kernel, channels), in_dtype, name="W")
-    copied: list[Tensor] = []
-    r, b = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase")
-    q, c = reduce_axis((0, kernel), "s"), reduce_axis((0, share), "c")
-    n, h, w, f = whole
-    h += (over - 1) * dilation
+    shape = (batch, what.out, what.out, filters)
+    whole = tuple(-(-extent // one) * one for extent, one in zip(shape, tile, strict=True))
+    phases, over = rows_of_a_step(kernel, stride, share_rows)
+    operand = operands_of(what, k_tiles, whole, phases, over, k_tiles.length // split_k)
 
-    if is_narrow:
-        # Rows and columns that the last tiles and the last elements of a step reach are there.
-        high = (h - 1) * stride + phases
-        across = -(-((w - 1) * stride * lanes + length) // granule) * granule
+    def value(accumulated: Expr, *at: Expr) -> Expr:
+        return (epilogue(accumulated, *at) if epilogue else accumulated).astype(out_dtype)
 
-        def framed(n: Expr, y: Expr, e: Expr) -> Expr:
-            x, c = indexdiv(e, lanes) - margin, indexmod(e, lanes)
-            inside = all_of(n < batch, y >= margin, y < size + margin, x >= 0, x < size, c < channels)
-            return if_then_else(inside, X[n, y - margin, x, c], 0)
-
-        def row(r: Expr, f: Expr, e: Expr) -> Expr:
-            x, c = indexdiv(e, lanes), indexmod(e, lanes)
-            return if_then_else(all_of(f < filters, r < kernel, x < kernel, c < channels), W[f, r, x, c], 0)
-
-        Xp = compute((n, high, across), framed, name="Xp")
-        Wp = compute((over * phases, f, length), row, name="Wp")
-        copied += [Xp, Wp]
-        As = compute(
-            (n, h, w, phases, length),
-            lambda n, y, x, b, e: Xp[n, y * stride + b, x * (stride * lanes) + e],
-            name="As",
-        )
-        Bs = compute((phases, over, f, length), lambda b, r, f, e: Wp[r * phases + b, f, e], name="Bs")
-        summed = [r, b, c]
-
-        def factors(n: Expr, y: Expr, x: Expr, f: Expr, part: Expr | int) -> tuple[Expr, Expr]:
-            return As[n, y + r, x, b, c], Bs[b, r, f, c]
-    else:
-        Xp, Wp = X, W
-        held = -(-channels // granule) * granule
-        if held != channels:
-
-            def padded(tensor: Tensor, name: str) -> Tensor:
-                shape = (*tensor.shape[:3], held)
-                value = compute(shape, lambda *at: if_then_else(at[-1] < channels, tensor[at], 0), name=name)
-                copied.append(value)
-                return value
-
-            Xp, Wp = padded(X, "Xp"), padded(W, "Wp")
-
-        def pixel(n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
-            inside = all_of(n < batch, y >= 0, y < size, x >= 0, x < size, c < held)
-            return if_then_else(inside, Xp[n, y, x, c], 0)
-
-        def element(r: Expr, q: Expr, f: Expr, c: Expr) -> Expr:
-            return if_then_else(all_of(f < filters, r < kernel, c < held), Wp[f, r, q, c], 0)
-
-        As = compute(
-            (n, h, w, phases, kernel, length),
-            lambda n, y, x, b, q, c: pixel(
-                n, y * stride + b * dilation - margin, x * stride + q * dilation - margin, c
-            ),
-            name="As",
-        )
-        Bs = compute(
-            (phases, kernel, over, f, length), lambda b, q, r, f, c: element(r * phases + b, q, f, c), name="Bs"
-        )
-        summed = [r, b, q, c]
-
-        def factors(n: Expr, y: Expr, x: Expr, f: Expr, part: Expr | int) -> tuple[Expr, Expr]:
-            at = part * share + c
-            return As[n, y + r * dilation, x, b, q, at], Bs[b, q, r, f, at]
-
-    def product(at: Sequence[Expr], part: Expr | int) -> Expr:
-        a, b = factors(at[0], at[1], at[2], at[3], part)
-        return sum(a.astype("float32") * b.astype("float32"), axis=summed)
-
-    def result(value: Expr, *at: Expr) -> Expr:
-        return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
-
-    shape = (batch, out, out, filters)
+    # TMA stores rows of which it can step over each.
     made = out_dtype if split_k == 1 else "float32"
-    # The engine stores rows that it can step over.
-    is_copied = filters * item_bytes(made) % _ALIGNED == 0 and width * item_bytes(made) % SPANS[-1] == 0
-    if split_k == 1:
-        P = compute(whole, lambda *at: product(at, 0), name="P")
+    is_copied = filters * item_bytes(made) % ALIGNED == 0 and tile[3] * item_bytes(made) % SPANS[-1] == 0
+    results = _results(operand.product, value, shape, whole, split_k, is_copied, has_operands=bool(operands))
+    tiled, stored, P = results.tiled, results.stored, results.P
 
-        def inside(*at: Expr) -> Expr:
-            # Operands have no elements past the edges.
-            ends = [index < end for index, end, reached in zip(at, shape, whole, strict=True) if end != reached]
-            value = result(P[at], *at)
-            return if_then_else(all_of(*ends), value, 0) if operands and ends else value
+    s = create_schedule(results.Y.op)
+    for one in operand.copied:
+        _write_pixels(s[one], k_tiles.lanes) if k_tiles.is_row else copy(s[one])
+    if results.total is not None:
+        add_up(s, results.Y, results.total)
+    by, bx, inner = _tile_blocks(s[tiled], tile)
+    slot = slot_bytes(tile, over, dilation, k_tiles.span)
+    pixels, width = tile[0] * tile[1] * tile[2] * consumers, tile[3]
+    bytes_stored = 0
+    if stored is not None:
+        # All columns at once where that leaves room for the tiles of three steps.
+        at_once = columns_at_once(pixels, width, item_bytes(made), slot)
+        s[stored].set_scope("shared")
+        s[stored].compute_at(s[tiled], bx)
+        s[tiled].copy_by("tma", swizzle=SPANS[-1], columns=at_once)
+        bytes_stored = pixels * at_once * item_bytes(made)
+        inner = s[stored].op.axis[-4:]
+    ends = tiled if stored is None else stored
+    n, y, x, f = inner
+    warpgroups = tile[0] * tile[1] * tile[2] // 64
+    by_images = tile[0] % warpgroups == 0
+    warpgroup, rest = s[ends].split(n if by_images else y, nparts=warpgroups)
+    s[ends].reorder(warpgroup, *((rest, y) if by_images else (n, rest)), x, f)
+    s[ends].bind(warpgroup, thread_axis("threadIdx.y"))
 
-        stored = compute(whole, inside, name="made") if is_copied else None
-        Y = tiled = compute(shape, lambda *at: stored[at] if stored is not None else result(P[at], *at), name="Y")
-        total = None
-    else:
+    s[P].set_scope("local")
+    s[P].compute_at(s[ends], warpgroup)
+    *_, n, y, x, f = s[P].op.axis
+    r, *places, c = s[P].op.reduce_axis
+    co, ci = s[P].split(c, factor=k_tiles.block_k)
+    s[P].reorder(*places, co, r, n, y, x, f, ci)
+    ko = s[P].fuse(*places, co)
+    s[P].tensorize(n, wgmma(in_dtype, "float32", n=width, k=k_tiles.block_k, rows=shared_by, transpose_b=True))
+    for stage in (operand.As, operand.Bs):
+        s[stage].set_scope("shared")
+        s[stage].compute_at(s[P], ko)
+        s[stage].copy_by("tma", swizzle=k_tiles.span)
+    s[P].software_pipeline(ko, stages or max(2, min((shared_bytes() - bytes_stored) // slot, MAX_STAGES)))
+    s[P].specialize(ko, *registers_of(warpgroups * consumers), consumers=consumers)
+    for axis, number in zip((by, bx), cluster, strict=True):
+        if number > 1:
+            s[tiled].cluster(axis, number)
+    if blocks is not None:
+        s[tiled].persistent(blocks or current().sms, raster="grouped", group=group)
+    return s, [operand.X, operand.W, *operands, results.Y]
+
+
+def _of_warpgroup(tile: tuple[int, int, int, int], k_tiles: KTiles, split_k: int) -> tuple[int, int, int]:
+    """The images, rows and columns that each warpgroup has of a tile. ValueError where a tile cannot be computed."""
+    images, rows, columns, width = tile
+    pixels = images * rows * columns
+    warpgroups = pixels // 64
+    has_whole_images = warpgroups > 0 and images % warpgroups == 0
+    is_shared = has_whole_images or (warpgroups > 0 and images == 1 and rows % warpgroups == 0)
+    fits = not pixels % 64 and is_shared and not width % 8 and width <= 256
+    if not fits or k_tiles.count % split_k or (k_tiles.is_row and split_k > 1):
+        raise ValueError(
+            "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a "
+            f"multiple of 8 filters up to 256, and a split_k that divides {k_tiles.count} K tiles of the channels, "
+            f"got a tile of {tile} and a split_k of {split_k}"
+        )
+    return (images // warpgroups, rows, columns) if has_whole_images else (images, rows // warpgroups, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """The stages from the accumulator to Y."""
+
+    P: Tensor
+    stored: Tensor | None  # in shared memory, where TMA stores them
+    tiled: Tensor  # what the blocks of tiles store
+    total: Tensor | None  # of the parts of the channels
+    Y: Tensor
+
+
+def _results(
+    product: Callable[[Sequence[Expr], Expr | int], Expr], value: Callable[..., Expr],
+    shape: Sequence[int], whole: Sequence[int], split_k: int, is_copied: bool, *, has_operands: bool,
+) -> _Results:  # fmt: skip
+    if split_k > 1:
 
         def of_part(part: Expr, *at: Expr) -> Expr:
             return product(at, part)
@@ -278,88 +233,40 @@ def conv2d_wgmma(
         tiled = compute((split_k, *shape), lambda *at: P[at] if stored is None else stored[at], name="parts")
         part = reduce_axis((0, split_k), "part")
         total = compute(shape, lambda *at: sum(tiled[(part, *at)], axis=part), name="total")
-        Y = compute(shape, lambda *at: result(total[at], *at), name="Y")
+        return _Results(P, stored, tiled, total, compute(shape, lambda *at: value(total[at], *at), name="Y"))
+    P = compute(whole, lambda *at: product(at, 0), name="P")
 
-    s = create_schedule(Y.op)
-    for one in copied:
-        _write_pixels(s[one], lanes) if lanes else copy(s[one])
-    if total is not None:
-        add_up(s, Y, total)
+    def inside(*at: Expr) -> Expr:
+        # Operands have no elements past the edges.
+        ends = [index < end for index, end, reached in zip(at, shape, whole, strict=True) if end != reached]
+        made = value(P[at], *at)
+        return if_then_else(all_of(*ends), made, 0) if has_operands and ends else made
+
+    stored = compute(whole, inside, name="made") if is_copied else None
+    Y = compute(shape, lambda *at: stored[at] if stored is not None else value(P[at], *at), name="Y")
+    return _Results(P, stored, Y, None, Y)
+
+
+def _tile_blocks(stage: Stage, tile: Sequence[int]) -> tuple[IterVar, IterVar, Sequence[IterVar]]:
+    """Binds tiles of images, rows, columns and filters to blocks: the axes of the grid, and the loops of a tile."""
     outer, inner = list[IterVar](), list[IterVar]()
-    *some, n, y, x, f = s[tiled].op.axis
+    *some, n, y, x, f = stage.op.axis
     for axis, extent in zip((n, y, x, f), tile, strict=True):
-        block, rest = s[tiled].split(axis, factor=extent)
+        block, rest = stage.split(axis, factor=extent)
         outer.append(block)
         inner.append(rest)
-    s[tiled].reorder(*some, *outer, *inner)
-    by, bx = s[tiled].fuse(*outer[:3]), outer[3]
+    stage.reorder(*some, *outer, *inner)
+    by, bx = stage.fuse(*outer[:3]), outer[3]
     for axis, tag in zip((*some, by, bx), ("blockIdx.z", "blockIdx.y", "blockIdx.x")[-2 - len(some) :], strict=True):
-        s[tiled].bind(axis, thread_axis(tag))
-    s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
-    bytes_stored = 0
-    slot = slot_bytes(tile, over, dilation, span)
-    if stored is not None:
-        # All columns at once where that leaves room for the tiles of three steps.
-        at_once = columns_at_once(pixels * consumers, width, item_bytes(made), slot)
-        s[stored].set_scope("shared")
-        s[stored].compute_at(s[tiled], bx)
-        s[tiled].copy_by("tma", swizzle=SPANS[-1], columns=at_once)
-        bytes_stored = pixels * consumers * at_once * item_bytes(made)
-        n, y, x, f = s[stored].op.axis[-4:]
-        ends = stored
-    else:
-        n, y, x, f = inner
-        ends = tiled
-    by_images = images % warpgroups == 0
-    warpgroup, rest = s[ends].split(n if by_images else y, nparts=warpgroups)
-    s[ends].reorder(warpgroup, *((rest, y) if by_images else (n, rest)), x, f)
-    s[ends].bind(warpgroup, thread_axis("threadIdx.y"))
-
-    s[P].set_scope("local")
-    s[P].compute_at(s[ends], warpgroup)
-    *_, n, y, x, f = s[P].op.axis
-    r, *places, c = s[P].op.reduce_axis
-    co, ci = s[P].split(c, factor=block_k)
-    s[P].reorder(*places, co, r, n, y, x, f, ci)
-    ko = s[P].fuse(*places, co)
-    s[P].tensorize(n, wgmma(in_dtype, "float32", n=width, k=block_k, rows=shared_by, transpose_b=True))
-    for stage in (As, Bs):
-        s[stage].set_scope("shared")
-        s[stage].compute_at(s[P], ko)
-        s[stage].copy_by("tma", swizzle=span)
-    s[P].software_pipeline(ko, stages or max(2, min((shared_bytes() - bytes_stored) // slot, MAX_STAGES)))
-    multiplying = warpgroups * consumers
-    copying = 40 if multiplying < 3 else 24
-    each = min(256, current().sm.registers_per_sm // (128 * (multiplying + 1)) // 8 * 8)
-    registers = min(240, (each + (each - copying) // multiplying) // 8 * 8)
-    s[P].specialize(ko, copying, registers, consumers=consumers)
-    for axis, number in zip((by, bx), cluster, strict=True):
-        if number > 1:
-            s[tiled].cluster(axis, number)
-    if blocks is not None:
-        s[tiled].persistent(blocks or current().sms, raster="grouped", group=group)
-    return s, [X, W, *operands, Y]
-
-
-def _saves_by_rows(channels: int, kernel: int) -> bool:
-    """Whether steps of whole rows of the kernel are fewer elements than steps of the channels of each place."""
-
-    def whole(length: int) -> int:
-        return _padded(length, next((one for one in SPANS if one >= length * BYTES), SPANS[-1]))
-
-    # With a kernel of three there is little to save, and small images wait for the kernels that copy.
-    return kernel > 3 and channels % (_ALIGNED // BYTES) == 0 and whole(kernel * channels) < kernel * whole(channels)
-
-
-def _padded(length: int, span: int) -> int:
-    """The elements of whole K tiles of so many bytes."""
-    return -(-length * BYTES // span) * span // BYTES
+        stage.bind(axis, thread_axis(tag))
+    stage.env_threads([thread_axis((0, 128), "threadIdx.x")])
+    return by, bx, inner
 
 
 def _write_pixels(stage: Stage, lanes: int) -> None:
     """A kernel of its own, in which neighbouring threads have neighbouring pixels, all elements of each."""
     *outer, e = stage.op.axis
-    pixel, c = stage.split(e, factor=min(lanes, _ALIGNED // BYTES))
+    pixel, c = stage.split(e, factor=min(lanes, GRANULE))
     block, thread = stage.split(stage.fuse(*outer, pixel), factor=256)
     stage.bind(block, thread_axis("blockIdx.x"))
     stage.bind(thread, thread_axis("threadIdx.x"))

@@ -19,7 +19,7 @@ from ..extents import divisor_of
 from ..sizes import sizes
 from .definition import product_of_tiles, result_dtypes
 
-__all__ = ["matmul_wgmma", "no_more", "tile_by_wgmma"]
+__all__ = ["matmul_wgmma", "no_more", "registers_of", "tile_by_wgmma"]
 
 # What rows of tensors are multiples of for TMA; how wide a row of a shared buffer's panel is, and at least.
 _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
@@ -275,11 +275,7 @@ def tile_by_wgmma(
         s[tiled].bind(axis, thread_axis(tag))
     s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
     if registers is None:
-        multiplying = warpgroups * consumers
-        copying = 40 if multiplying < 3 else 24
-        # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
-        each = min(256, device.sm.registers_per_sm // (128 * (multiplying + 1)) // 8 * 8)
-        registers = copying, min(240, (each + (each - copying) // multiplying) // 8 * 8)
+        registers = registers_of(warpgroups * consumers)
     if deferred is None:
         # A thread has an element of every two columns: the sum, of this tile, and C, of the one before.
         held = n * (item_bytes(P.dtype) + made) // 8 + _OTHER_REGISTERS
@@ -347,6 +343,14 @@ def tile_by_wgmma(
             group = 1 << (group.bit_length() - 1)
         order: dict[str, Any] = {"stream_k": stream_k, "narrower": narrower, "serpentine_k": serpentine_k}
         s[tiled].persistent(blocks, raster=raster, group=group, **order)
+
+
+def registers_of(consumers: int) -> tuple[int, int]:
+    """The registers of a producer thread, and of a thread of one of so many consumer warpgroups."""
+    copying = 40 if consumers < 3 else 24
+    # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
+    each = min(256, current().sm.registers_per_sm // (128 * (consumers + 1)) // 8 * 8)
+    return copying, min(240, (each + (each - copying) // consumers) // 8 * 8)
 
 
 def no_more(size: int, extent: Extent, grain: int) -> int:

@@ -1,0 +1,201 @@
+"""The operands of convolutions by warpgroups: stages whose tiles TMA loads and the instruction takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum
+from ...te import all as all_of
+from .wgmma_tiles import BYTES, SPANS
+
+__all__ = ["ALIGNED", "GRANULE", "Convolution", "KTiles", "Operands", "operands_of"]
+
+ALIGNED = 16  # what strides of tensors are multiples of for TMA
+GRANULE = ALIGNED // BYTES  # in elements
+_WORTH = 0.8  # what K tiles of half the bytes have at most of the elements of whole ones, to be taken
+_NARROW = 24  # the most channels of which a row of the kernel is a step
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """What is computed."""
+
+    batch: int
+    channels: int
+    size: int
+    filters: int
+    kernel: int
+    stride: int
+    dilation: int
+    dtype: str
+
+    @property
+    def margin(self) -> int:
+        return self.kernel // 2 * self.dilation
+
+    @property
+    def out(self) -> int:
+        """The rows and columns of a result."""
+        return (self.size + 2 * self.margin - self.dilation * (self.kernel - 1) - 1) // self.stride + 1
+
+    def placeholders(self) -> tuple[Tensor, Tensor]:
+        """X and W."""
+        X = placeholder((self.batch, self.size, self.size, self.channels), self.dtype, name="X")
+        return X, placeholder((self.filters, self.kernel, self.kernel, self.channels), self.dtype, name="W")
+
+
+@dataclass(frozen=True, slots=True)
+class KTiles:
+    """What a K tile is: channels of one place of the kernel, or a row of the kernel with few channels."""
+
+    lanes: int  # elements of a pixel in the workspace that such rows are read from; 0 of channels
+    length: int  # elements of whole K tiles
+    block_k: int
+
+    @property
+    def is_row(self) -> bool:
+        return self.lanes > 0
+
+    @property
+    def count(self) -> int:
+        return self.length // self.block_k
+
+    @property
+    def span(self) -> int:
+        """The bytes of a K tile's row."""
+        return self.block_k * BYTES
+
+    @classmethod
+    def of(cls, what: Convolution) -> KTiles:
+        channels, kernel = what.channels, what.kernel
+        lanes = 0
+        if what.dilation == 1 and (channels < GRANULE or channels <= _NARROW and _saves_by_rows(channels, kernel)):
+            widths = (1, 2, 4, GRANULE) if channels < GRANULE else (channels,)
+            lanes = next(width for width in widths if width >= channels and width * what.stride % GRANULE == 0)
+        length = kernel * lanes if lanes else -(-channels // GRANULE) * GRANULE
+        span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1])
+        if span == SPANS[-1] and _padded(length, span // 2) <= _WORTH * _padded(length, span):
+            span //= 2
+        return cls(lanes, _padded(length, span), span // BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """X and W, the stages that have their elements as the instruction takes them, and their product."""
+
+    X: Tensor
+    W: Tensor
+    copied: list[Tensor]  # workspaces, which kernels of their own write
+    As: Tensor
+    Bs: Tensor
+    product: Callable[[Sequence[Expr], Expr | int], Expr]  # at an element of Y, of a part of the channels
+
+
+def _rows_of_the_kernel(
+    what: Convolution, k_tiles: KTiles, whole: Sequence[int], phases: int, over: int, share: int
+) -> Operands:
+    """A K tile is a row of the kernel, whose elements are contiguous in a workspace with the margin."""
+    X, W = what.placeholders()
+    lanes, length, stride, margin = k_tiles.lanes, k_tiles.length, what.stride, what.margin
+    batch, size, channels, kernel = what.batch, what.size, what.channels, what.kernel
+    n, h, w, f = whole
+    h += over - 1
+    # Rows and columns that the last tiles and the last elements of a step reach are there.
+    high = (h - 1) * stride + phases
+    across = -(-((w - 1) * stride * lanes + length) // GRANULE) * GRANULE
+
+    def framed(n: Expr, y: Expr, e: Expr) -> Expr:
+        x, c = indexdiv(e, lanes) - margin, indexmod(e, lanes)
+        inside = all_of(n < batch, y >= margin, y < size + margin, x >= 0, x < size, c < channels)
+        return if_then_else(inside, X[n, y - margin, x, c], 0)
+
+    def row(r: Expr, f: Expr, e: Expr) -> Expr:
+        x, c = indexdiv(e, lanes), indexmod(e, lanes)
+        return if_then_else(all_of(f < what.filters, r < kernel, x < kernel, c < channels), W[f, r, x, c], 0)
+
+    Xp = compute((n, high, across), framed, name="Xp")
+    Wp = compute((over * phases, f, length), row, name="Wp")
+    As = compute(
+        (n, h, w, phases, length),
+        lambda n, y, x, b, e: Xp[n, y * stride + b, x * (stride * lanes) + e],
+        name="As",
+    )
+    Bs = compute((phases, over, f, length), lambda b, r, f, e: Wp[r * phases + b, f, e], name="Bs")
+    r, b, c = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase"), reduce_axis((0, share), "c")
+
+    def product(at: Sequence[Expr], part: Expr | int) -> Expr:
+        n, y, x, f = at
+        return sum(As[n, y + r, x, b, c].astype("float32") * Bs[b, r, f, c].astype("float32"), axis=[r, b, c])
+
+    return Operands(X, W, [Xp, Wp], As, Bs, product)
+
+
+def _channels_of_places(
+    what: Convolution, k_tiles: KTiles, whole: Sequence[int], phases: int, over: int, share: int
+) -> Operands:
+    """A K tile is channels of one place of the kernel, of the tensors or, where TMA needs it, of padded copies."""
+    X, W = what.placeholders()
+    length, stride, dilation, margin = k_tiles.length, what.stride, what.dilation, what.margin
+    size, channels, kernel = what.size, what.channels, what.kernel
+    n, h, w, f = whole
+    h += (over - 1) * dilation
+    held = -(-channels // GRANULE) * GRANULE
+    copied: list[Tensor] = []
+
+    def padded(tensor: Tensor, name: str) -> Tensor:
+        if held == channels:
+            return tensor
+        shape = (*tensor.shape[:3], held)
+        value = compute(shape, lambda *at: if_then_else(at[-1] < channels, tensor[at], 0), name=name)
+        copied.append(value)
+        return value
+
+    Xp, Wp = padded(X, "Xp"), padded(W, "Wp")
+
+    def pixel(n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
+        inside = all_of(n < what.batch, y >= 0, y < size, x >= 0, x < size, c < held)
+        return if_then_else(inside, Xp[n, y, x, c], 0)
+
+    def element(r: Expr, q: Expr, f: Expr, c: Expr) -> Expr:
+        return if_then_else(all_of(f < what.filters, r < kernel, c < held), Wp[f, r, q, c], 0)
+
+    As = compute(
+        (n, h, w, phases, kernel, length),
+        lambda n, y, x, b, q, c: pixel(n, y * stride + b * dilation - margin, x * stride + q * dilation - margin, c),
+        name="As",
+    )
+    Bs = compute((phases, kernel, over, f, length), lambda b, q, r, f, c: element(r * phases + b, q, f, c), name="Bs")
+    r, b = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase")
+    q, c = reduce_axis((0, kernel), "s"), reduce_axis((0, share), "c")
+
+    def product(at: Sequence[Expr], part: Expr | int) -> Expr:
+        n, y, x, f = at
+        channel = part * share + c
+        a, weight = As[n, y + r * dilation, x, b, q, channel], Bs[b, q, r, f, channel]
+        return sum(a.astype("float32") * weight.astype("float32"), axis=[r, b, q, c])
+
+    return Operands(X, W, copied, As, Bs, product)
+
+
+def operands_of(
+    what: Convolution, k_tiles: KTiles, whole: Sequence[int], phases: int, over: int, share: int
+) -> Operands:
+    """Those of whole tiles: a step has `over` rows of the kernel, one of `phases`, and a block `share` elements."""
+    made = _rows_of_the_kernel if k_tiles.is_row else _channels_of_places
+    return made(what, k_tiles, whole, phases, over, share)
+
+
+def _saves_by_rows(channels: int, kernel: int) -> bool:
+    """Whether steps of whole rows of the kernel are fewer elements than steps of the channels of each place."""
+
+    def whole(length: int) -> int:
+        return _padded(length, next((one for one in SPANS if one >= length * BYTES), SPANS[-1]))
+
+    # With a kernel of three there is little to save, and small images wait for the kernels that copy.
+    return kernel > 3 and channels % GRANULE == 0 and whole(kernel * channels) < kernel * whole(channels)
+
+
+def _padded(length: int, span: int) -> int:
+    """The elements of whole K tiles of so many bytes."""
+    return -(-length * BYTES // span) * span // BYTES
