@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -13,7 +13,7 @@ _NARROWED: ContextVar[Mapping[Any, tuple[int, int | None]] | None] = ContextVar(
 
 
 @contextmanager
-def narrowed(ranges: Mapping[Any, tuple[int, int | None]]) -> Iterator[None]:
+def narrowed(ranges: Mapping[Any, tuple[int, int | None]]) -> Generator[None]:
     """Symbols have these least and greatest values for what is scheduled and emitted in the ``with`` block.
 
     >>> from tilewright import te
