@@ -11,6 +11,7 @@ from .contraction import contraction_of
 from .elementwise import inline
 from .facts import Kind, StageFacts, extent_of, is_static
 from .groups import Group
+from .packed_tiles import PackedTiles, is_packed
 from .plan import Decision
 from .simt import attached
 
@@ -33,9 +34,11 @@ def _lanes(stage: StageFacts) -> int:
 
 def _is_the_compilers(context: Context) -> bool:
     """Whether the program has what the compiler's own loops are an order of magnitude faster for, which it makes of a
-    program whose loops are not scheduled: contractions and sums whose results lie together."""
+    program whose loops are not scheduled: contractions and sums whose results lie together, but matmuls."""
     for stage in context.program:
         found = contraction_of(stage)
+        if found is not None and is_packed(found):
+            continue
         if found is not None and found.b.innermost is not None and not found.b.is_along(found.k):
             return True
         if found is None and stage.kind == Kind.REDUCTION and stage.spatial:
@@ -228,4 +231,4 @@ class Serial:
         inline(s, group)
 
 
-CPU_RULES = (AsItIs(), ParallelTiles(), ParallelRows(), ParallelMap(), Serial())
+CPU_RULES = (AsItIs(), PackedTiles(), ParallelTiles(), ParallelRows(), ParallelMap(), Serial())

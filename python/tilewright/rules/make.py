@@ -149,8 +149,7 @@ def _schedule_of(
     if found is not None and asked <= {NAME}:
         return _of_attention(found, s.outputs[0], where, settings)
     program = Program(s.outputs)
-    made = as_matrices(program, s.outputs, gpu) if gpu else None
-    instead, products = made if made is not None else ({}, set[Operation]())
+    instead, products = as_matrices(program, s.outputs, gpu)
     if instead:
         s = create_schedule([instead.get(op, op) for op in s.outputs])
         s.instead = instead

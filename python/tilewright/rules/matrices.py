@@ -29,7 +29,7 @@ _HALVES, _FLOATS = (16, 16, 16), (8, 32, 8)
 
 
 def as_matrices(
-    program: Program, outputs: Sequence[Operation], gpu: GPU
+    program: Program, outputs: Sequence[Operation], gpu: GPU | None
 ) -> tuple[dict[Operation, Operation], set[Operation]]:
     """The program with its convolutions as products of matrices: what stands for each operation that changed, and the
     products. Nothing changes where scans or statements use the results."""
@@ -59,21 +59,31 @@ def as_matrices(
     return instead, products
 
 
-def _is_worth_it(found: Contraction, gpu: GPU) -> bool:
+def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
     """Whether it is no product of matrices as it stands, and one that tiles of the rules are for."""
     stage = found.stage
     if not stage.is_static or not found.is_product or stage.op.num_outputs > 1:
         return False
-    if found.is_of_matrices:
+    if found.is_of_matrices or gpu is None and _slides(found):
         return False
     rows, columns, _ = _axes_of(found)
     (a, b), to = found.operand_dtypes, stage.op.dtype
     extents = [prod(_extent(axis) for axis in some) for some in (rows, columns, found.k)]
     if a == b == to == "float32":
         return min(extents[:2]) >= _FLOATS[0] and max(extents[:2]) >= _FLOATS[1] and extents[2] >= _FLOATS[2]
-    if a != b or (a, to) not in MMA_SYNC or a.startswith("float8") or "mma.sync" not in gpu.features:
+    if gpu is None or a != b or (a, to) not in MMA_SYNC or a.startswith("float8") or "mma.sync" not in gpu.features:
         return False
     return all(extent >= least for extent, least in zip(extents, _HALVES))
+
+
+def _slides(found: Contraction) -> bool:
+    """Whether windows move by one element along rows in memory, of which the loops of target cpu read vectors."""
+    column = found.stage.spatial[-1]
+    for access in (found.a, found.b):
+        index = access.indices[-1] if access.indices else None
+        if index is not None and index.of(column) == 1:
+            return len([axis for axis, _ in index.terms.values() if _extent(axis) > 1]) > 1
+    return False
 
 
 def _extent(axis: IterVar) -> int:
