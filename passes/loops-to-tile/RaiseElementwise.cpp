@@ -1,4 +1,5 @@
 //===- RaiseElementwise.cpp - elements that are computed of a fragment's ---===//
+#include "passes/index/Bounds.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileRaiser.h"
@@ -175,6 +176,46 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
   IRMapping mapping = places;
   for (Value fragment : read)
     body->addArgument(cast<tile::FragmentType>(fragment.getType()).getElementType(), at);
+/// Simplifies the indices in a map by how many rows and columns it has: quotients and remainders of these may be the
+/// same for all elements, which a register for each would hold otherwise.
+static void simplifyIndices(tile::MapOp map) {
+  Block &body = map.getBody().front();
+  unsigned numFragments = map.getFragments().size();
+  // The first dimensions are the row and the column; all else is a symbol.
+  SmallVector<Value> places = {body.getArgument(numFragments), body.getArgument(numFragments + 1)};
+  MLIRContext *context = map.getContext();
+  auto getExtent = [&](unsigned dim) -> AffineExpr {
+    return getAffineConstantExpr(dim == 0 ? tile::kWgmmaRows : map.getResult().getType().getColumns(), context);
+  };
+  map.walk([&](affine::AffineApplyOp apply) {
+    AffineMap known = apply.getAffineMap();
+    SmallVector<Value> operands(apply.getMapOperands());
+    affine::fullyComposeAffineMapAndOperands(&known, &operands);
+    SmallVector<OpFoldResult> all(places.begin(), places.end());
+    SmallVector<AffineExpr> terms, dims;
+    for (Value operand : operands) {
+      auto *found = llvm::find(places, operand);
+      terms.push_back(found != places.end() ? getAffineDimExpr(found - places.begin(), context)
+                                            : getAffineSymbolExpr(dims.size(), context));
+      if (found != places.end())
+        continue;
+      // What the kernel reads is no symbol of the op.
+      dims.push_back(getAffineDimExpr(places.size() + dims.size(), context));
+      all.push_back(operand);
+    }
+    ArrayRef<AffineExpr> of = terms;
+    AffineExpr expr =
+        known.getResult(0).replaceDimsAndSymbols(of.take_front(known.getNumDims()), of.drop_front(known.getNumDims()));
+    AffineExpr simple = index::simplify(expr, getExtent);
+    if (simple == expr)
+      return;
+    OpBuilder builder(apply);
+    apply.replaceAllUsesWith(
+        affine::makeComposedAffineApply(builder, apply.getLoc(), simple.replaceSymbols(dims), all).getResult());
+    apply.erase();
+  });
+}
+
   Value row = body->addArgument(builder.getIndexType(), at), column = body->addArgument(builder.getIndexType(), at);
   // Of one iteration is what no digit is.
   elements.nest->walk([&](scf::ForOp loop) {
@@ -245,3 +286,4 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
   return map.getResult();
 }
 } // namespace tilewright
+  simplifyIndices(map);

@@ -89,12 +89,16 @@ class KeyTiles:
         """The key at a place of the list of query i."""
         return self.lists(*self._at(outer, i), place // self.tile[1]) + place % self.tile[1]
 
+    def _first(self, place: Any) -> Any:
+        """The first place of a tile: what is compared with it holds for the whole tile."""
+        return place // self.tile[1] * self.tile[1]
+
     def is_visited(self, outer: Sequence[Any], i: Any, place: Any) -> Expr:
-        return place < self.lists(*self._at(outer, i), self.lists.shape[-1] - 2)
+        return self._first(place) < self.lists(*self._at(outer, i), self.lists.shape[-1] - 2)
 
     def is_whole(self, outer: Sequence[Any], i: Any, place: Any) -> Expr:
         """Whether query i's tile sees all keys of the tile at this place."""
-        return place >= self.lists(*self._at(outer, i), self.lists.shape[-1] - 1)
+        return self._first(place) >= self.lists(*self._at(outer, i), self.lists.shape[-1] - 1)
 
     def schedule(self, s: Schedule) -> None:
         """A kernel that counts what each tile sees, a block for each; one that makes the lists, a block for each."""

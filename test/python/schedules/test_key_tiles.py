@@ -174,3 +174,12 @@ def test_what_has_no_list(given: dict[str, Any]) -> None:
     with pytest.raises(tw.TilewrightError) as caught:
         attention_of(Q, K, V, *masks, is_listed=True, tile=(64, 64), **given)
     assert str(caught.value) == "expected a mask of bools, and no parts, pages or lengths, to list the tiles of keys"
+
+
+def test_what_holds_for_a_tile_is_computed_once() -> None:
+    """Whether a tile is visited, and whether the mask cuts it: no quotient of a column is left in the kernel's maps."""
+    text = str(tw.lower(*schedule(256, 256, (256, 256), tile=(64, 64)), stage="gpu", target="sim -device=H200"))
+    maps = dict(re.findall(r"(#map\d*) = (affine_map<.*>)", text))
+    kernel = text[text.index("gpu.func @main_kernel2") :]
+    used = [maps[name] for name in re.findall(r"affine.apply (#map\d*)\(", kernel)]
+    assert used and not [one for one in used if "floordiv" in one or "mod" in one]
