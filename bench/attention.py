@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from attention_rows import figures_of, gradients, grouped, masked
+from attention_rows import figures_of, fp8, gradients, grouped, masked
 from chain_rows import cross_entropy, gated_mlp, norm_matmul
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -132,6 +132,10 @@ def _gradients(width: int, length: int, mask: str) -> tuple[str, Row]:
     return name, lambda clock: gradients(clock.medians, batch, heads, length, width, mask == "causal")
 
 
+def _fp8(width: int, length: int, mask: str) -> tuple[str, Row]:
+    return f"fp8 d{width} {length} {mask}", lambda clock: fp8(clock.medians, width, length, mask == "causal")
+
+
 def _masked(kind: str) -> tuple[str, Row]:
     return f"mask {kind}", lambda clock: masked(clock.medians, kind)
 
@@ -146,6 +150,7 @@ def _rows() -> dict[str, Row]:
             _forward(192, 4096, "causal", 128),
             ("forward GQA 64:8 2x4096 causal", lambda clock: grouped(clock.medians)),
             *(_forward(width, 4096, mask) for width in (128, 64) for mask in both),
+            *(_fp8(width, length, mask) for width, length in ((128, 4096), (128, 16384), (64, 4096)) for mask in both),
             *(_masked(kind) for kind in ("window", "cap", "alibi", "sinks", "documents")),
             ("chain gated MLP", lambda clock: gated_mlp(clock.medians)),
             ("chain cross entropy", lambda clock: cross_entropy(clock.medians)),

@@ -206,3 +206,33 @@ def masked(medians: Medians, kind: str) -> dict[str, Any]:
         print("flex refuses", str(refused)[:200])
     share = _allowed(length, length, options).double().mean().item()
     return figures_of(calls, errors, 4.0 * batch * heads * length**2 * width * share, medians)
+
+
+def fp8(medians: Medians, width: int, length: int, causal: bool) -> dict[str, Any]:
+    """8-bit floats with scales of blocks, beside our bfloat16 of the same numbers; 16 Ki tokens in all."""
+    batch, heads = 16384 // length, 2048 // width
+    calls: Calls = {}
+    numbers, scales = [], []
+    for rows in (128, 128, length):  # values have one scale a head
+        x = random(batch, heads, length, width).float().unflatten(2, (-1, rows))
+        scale = x.abs().amax((3, 4)) / 448.0
+        numbers.append((x / scale[..., None, None]).to(torch.float8_e4m3fn))
+        scales.append(scale)
+    halves = [
+        (x.float() * scale[..., None, None]).flatten(2, 3).bfloat16() for x, scale in zip(numbers, scales, strict=True)
+    ]
+    given = [*(x.flatten(2, 3) for x in numbers), *scales[:2], scales[2].squeeze(-1)]
+    exact = _exact(*(x[:1, :1] for x in halves), 0, {"is_causal": causal})
+    out = torch.full_like(halves[0], float("nan"))
+    calls["{}"] = lambda: ops.attention_fp8(*given, is_causal=causal, out=out)
+    calls["our bfloat16"] = lambda: ops.attention(*halves, is_causal=causal, out=out)
+    errors: dict[str, Any] = {}
+    for name, call in calls.items():
+        call()
+        difference = out[0, 0].double() - exact
+        errors[name] = (difference.square().mean() / exact.square().mean()).sqrt().item()
+    operations = 4.0 * batch * heads * length**2 * width / (2 if causal else 1)
+    figures = figures_of(calls, errors, operations, medians)
+    # Weights of 4 bits round as much.
+    figures["best"]["right"] = errors["{}"] < 2.0**-4 / 3**0.5
+    return figures

@@ -45,6 +45,8 @@ struct WgmmaInstruction {
 };
 /// A part of a fragment that is stored by itself begins at a multiple of so many columns.
 inline constexpr int64_t kStoredColumns = 16;
+/// A thread holds elements of 8 bits four at a time, of so many columns.
+inline constexpr int64_t kPackedColumns = 16;
 const WgmmaInstruction *findWgmma(mlir::Type a, mlir::Type b, mlir::Type accumulator);
 
 /// mma.sync: one warp, operands in registers.

@@ -70,9 +70,9 @@ LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, b
     return op->emitOpError(
                "expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
            << element;
-  if (fragment && (mnMajorA || element.getIntOrFloatBitWidth() != 16))
-    return op->emitOpError(
-               "expected a first operand in registers of 16-bit elements, whose columns are summed over, got ")
+  if (fragment && (mnMajorA || element.getIntOrFloatBitWidth() > 16))
+    return op->emitOpError("expected a first operand in registers of 16-bit elements or of f8E4M3FN, whose columns are "
+                           "summed over, got ")
            << fragment << (mnMajorA ? " mn_major" : "");
   ArrayRef<int64_t> shape = a ? a.getShape() : fragment.getShape();
   int64_t rows = shape[mnMajorA], k = shape[!mnMajorA];
@@ -169,6 +169,8 @@ LogicalResult RestoreFragmentOp::verify() { return verifySaved(*this, getFragmen
 
 LogicalResult MapOp::verifyRegions() {
   FragmentType to = getResult().getType();
+  if (getInterleaved() != isa<Float8E4M3FNType>(to.getElementType()))
+    return emitOpError("expected a result of f8E4M3FN to be interleaved, and no other, got ") << to;
   SmallVector<Type> arguments;
   for (Value fragment : getFragments()) {
     auto from = cast<FragmentType>(fragment.getType());
@@ -183,6 +185,13 @@ LogicalResult MapOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(body.back());
   if (!yield || yield.getElement().getType() != to.getElementType())
     return emitOpError("expected a region that ends in tile.yield of ") << to.getElementType();
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  FragmentType from = getFragment().getType(), to = getResult().getType();
+  if (!from.getElementType().isF32() || !isa<Float8E4M3FNType>(to.getElementType()) || from.getShape() != to.getShape())
+    return emitOpError("expected a fragment of f32, and one of f8E4M3FN of its size, got ") << from << " and " << to;
   return success();
 }
 

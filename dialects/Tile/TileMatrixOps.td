@@ -14,7 +14,8 @@ def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
     over the columns of both (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed
     over as its rows. Without `into`, the accumulator begins at zero. There is one instruction for each 32 bytes of the
     dimension that is summed over. With `columns`, only so many columns of the accumulator are computed, from as many of
-    b's; the others stay as they are. `a` may be a fragment of 16-bit elements, in registers.
+    b's; the others stay as they are. `a` may be a fragment of 16-bit elements or of f8E4M3FN, in
+    registers.
 
     ```mlir
     %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
@@ -118,6 +119,9 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, Tile_WarpgroupCollective, Recursiv
     can: add a bias by the column, read a residual, apply a function, add up partial sums. Of no fragments it makes one of
     what the place alone says. Of a fragment of one column each element of the row has the row's.
 
+    A result of f8E4M3FN is `interleaved`. The element in column 16 q + 4 t + 2 m + e is computed of those in column
+    16 q + 8 m + 2 t + e. The same thread holds both. The column that the region gets is the latter.
+
     ```mlir
     %biased = tile.map %sum : !tile.fragment<64x256xf32> -> !tile.fragment<64x256xf32> {
     ^bb0(%x: f32, %row: index, %column: index):
@@ -128,10 +132,10 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, Tile_WarpgroupCollective, Recursiv
     }
     ```
   }];
-  let arguments = (ins Variadic<Tile_FragmentType>:$fragments);
+  let arguments = (ins Variadic<Tile_FragmentType>:$fragments, UnitAttr:$interleaved);
   let results = (outs Tile_FragmentType:$result);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "($fragments^ `:` type($fragments))? attr-dict `->` type($result) $body";
+  let assemblyFormat = "($fragments^ `:` type($fragments))? (`interleaved` $interleaved^)? attr-dict `->` type($result) $body";
   let hasRegionVerifier = 1;
 }
 
@@ -160,6 +164,22 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
   let summary = "the element that `tile.map` makes";
   let arguments = (ins AnyType:$element);
   let assemblyFormat = "$element attr-dict `:` type($element)";
+}
+
+def Tile_PackOp : Tile_Op<"pack", [Pure, Tile_WarpgroupCollective]> {
+  let summary = "rounds a fragment to f8E4M3FN, for operand A of wgmma";
+  let description = [{
+    Rounds to nearest even. What is beyond 448 becomes 448, as the instruction has it. Each thread keeps what it holds: the
+    columns are `interleaved` as in `tile.map`. `pack-fragments` makes these.
+
+    ```mlir
+    %weights8 = tile.pack %weights : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf8E4M3FN>
+    ```
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment);
+  let results = (outs Tile_FragmentType:$result);
+  let assemblyFormat = "$fragment attr-dict `:` type($fragment) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {

@@ -180,6 +180,11 @@ LogicalResult AccumulatorType::verify(EmitError emitError, ArrayRef<int64_t> sha
 }
 
 LogicalResult FragmentType::verify(EmitError emitError, ArrayRef<int64_t> shape, Type element) {
+  if (isa<Float8E4M3FNType>(element)) {
+    if (shape.size() != 2 || shape[1] % kPackedColumns)
+      return emitError() << "expected a multiple of " << kPackedColumns << " columns of f8E4M3FN";
+    return verifyRegisterTile(emitError, shape, Float32Type::get(element.getContext()));
+  }
   // One element a row.
   if (shape.size() == 2 && shape[1] == 1)
     return verifyRegisterTile(emitError, {shape[0], kWgmmaColumnStep}, element);

@@ -158,9 +158,13 @@ def Tile_FragmentType : Tile_RegisterTile<"Fragment", "fragment"> {
 
     A fragment of one column has one element a row, which all four lanes of the row hold.
 
+    A fragment of f8E4M3FN is for operand A of wgmma alone. Of the columns 16 j to 16 j + 15, lane l holds 4 (l mod 4)
+    and the next three, in one register. `tile.pack` makes it.
+
     ```mlir
     !tile.fragment<64x256xf32>
     !tile.fragment<64x1xf32>
+    !tile.fragment<64x128xf8E4M3FN>
     ```
   }];
 }

@@ -86,6 +86,19 @@ struct SimulateToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
   }
 };
 
+struct SimulatePack : ConvertOpToLLVMPattern<tile::PackOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::PackOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), op.getLoc());
+    auto registers = cast<LLVM::LLVMStructType>(getTypeConverter()->convertType(op.getResult().getType()));
+    Value slot = calls.slot(4 * registers.getBody().size());
+    calls.create(sim::packFunction, {calls.spill(adaptor.getFragment()), slot, calls.i32(registers.getBody().size())});
+    rewriter.replaceOp(op, LLVM::LoadOp::create(rewriter, op.getLoc(), registers, slot));
+    return success();
+  }
+};
+
 /// The run time has none for what is not begun.
 struct SimulateZero : ConvertOpToLLVMPattern<tile::ZeroOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -160,8 +173,8 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     populateTileMemoryPatterns(converter, patterns);
     populateTileBarrierPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
-    patterns.add<SimulateWgmma, SimulateZero, SimulateToAccumulator, SimulateWgmmaWait, SimulateArrive>(converter,
-                                                                                                        /*benefit=*/2);
+    patterns.add<SimulateWgmma, SimulateZero, SimulateToAccumulator, SimulatePack, SimulateWgmmaWait, SimulateArrive>(
+        converter, /*benefit=*/2);
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addLegalOp<ModuleOp>();

@@ -318,6 +318,31 @@ def GuardMasks : Pass<"guard-masks", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
 }
 
+def PackFragments : Pass<"pack-fragments", "mlir::func::FuncOp"> {
+  let summary = "Maps to elements of 8 bits round them by tile.pack";
+  let description = [{
+    One instruction rounds two elements. A map would round each by itself, by integer arithmetic.
+
+    ```mlir
+    %p = tile.map %s : !tile.fragment<64x128xf32> interleaved -> <64x128xf8E4M3FN> {
+    ^bb0(%x: f32, %row: index, %column: index):
+      %e = math.exp2 %x : f32
+      %y = arith.truncf %e : f32 to f8E4M3FN
+      tile.yield %y : f8E4M3FN
+    }
+    ```
+    becomes
+    ```mlir
+    %e = tile.map %s : !tile.fragment<64x128xf32> -> <64x128xf32> {
+      ...
+      tile.yield %e : f32
+    }
+    %p = tile.pack %e : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf8E4M3FN>
+    ```
+  }];
+  let dependentDialects = ["tilewright::tile::TileDialect"];
+}
+
 def LaunchTileKernels : Pass<"launch-tile-kernels", "mlir::func::FuncOp"> {
   let summary = "Kernels of tiles become launches";
   let description = [{

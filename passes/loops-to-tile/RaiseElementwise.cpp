@@ -41,6 +41,24 @@ bool TileRaiser::matchElements(Elements &elements) {
   return true;
 }
 
+/// The column of a fragment of 8-bit elements, where that of the fragment that it is computed of has these digits:
+/// 16 q + 4 t + 2 m + e of 16 q + 8 m + 2 t + e (`tile.map`). Nothing where a digit is not one of these.
+static std::optional<index::LinearIndex> getInterleaved(ArrayRef<index::Digit> digits) {
+  index::LinearIndex place;
+  for (const index::Digit &digit : digits) {
+    scf::ForOp loop = digit.loop;
+    int64_t stride = digit.stride % tile::kPackedColumns == 0 ? digit.stride
+                     : digit.stride == 8 && digit.extent == 2 ? 2
+                     : digit.stride == 2 && digit.extent == 4 ? 4
+                     : digit.stride == 1 && digit.extent == 2 ? 1
+                                                              : 0;
+    if (stride == 0)
+      return std::nullopt;
+    place.terms[loop.getInductionVar()] = stride;
+  }
+  return place;
+}
+
 LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store) {
   auto refuse = [&] {
     return error("wgmma", store.getLoc())
@@ -76,8 +94,16 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
   elements.columns = *columnDigits;
   if (!isInGlobalMemory(store.getMemRef())) {
     Type element = store.getValue().getType();
-    if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32))
-      return refuse() << "expected elements of f32, f16, bf16 or i32, which fragments have, got " << element;
+    bool isPacked = isa<Float8E4M3FNType>(element);
+    if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32) && !isPacked)
+      return refuse() << "expected elements of f32, f16, bf16, i32 or f8E4M3FN, which fragments have, got " << element;
+    auto rounded = store.getValue().getDefiningOp<arith::TruncFOp>();
+    if (isPacked && (!isPrivate(store.getMemRef()) || !rounded || !rounded.getIn().getType().isF32()))
+      return refuse() << "expected elements of f8E4M3FN that are rounded from f32 and stay in registers";
+    std::optional<index::LinearIndex> column = isPacked ? getInterleaved(*columnDigits) : elements.column;
+    if (!column)
+      return refuse() << "expected elements of f8E4M3FN each in column 16 q + 4 t + 2 m + e, computed of column 16 q + "
+                         "8 m + 2 t + e, as wgmma reads them in registers";
     auto place = getRowAndColumn(store.getMemRef(), store.getIndices());
     if (elements.like.isColumn() && place) {
       auto row = getRow(store.getMemRef(), store.getIndices());
@@ -91,7 +117,7 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
       index::LinearIndex wanted;
       if (isShared(store.getMemRef()) && numWarpgroups > 1)
         wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
-      return inner == elements.row && first == wanted && other == elements.column;
+      return inner == elements.row && first == wanted && other == *column;
     };
     if (place && isShared(store.getMemRef()) && isAt(place->second, place->first))
       transposed.insert(store.getMemRef());
@@ -150,32 +176,6 @@ static bool isHeld(Value buffer) {
   });
 }
 
-Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, bool stores) {
-  // The fragments that are read, of buffers of the nest.
-  memref::StoreOp store = elements.store;
-  SmallVector<Value> buffers, read;
-  bool readsMemory = false;
-  elements.nest->walk([&](memref::LoadOp load) {
-    if (isInGlobalMemory(load.getMemRef()))
-      readsMemory = true;
-    else if (load.getMemRef() != elements.reduced && !llvm::is_contained(buffers, load.getMemRef()))
-      buffers.push_back(load.getMemRef());
-  });
-  for (Value buffer : buffers)
-    read.push_back(tiles.lookup(buffer));
-  Location at = store.getLoc();
-  tile::FragmentType like = elements.like;
-  // What is only stored makes no other fragment.
-  if (stores)
-    element = cast<tile::FragmentType>(read[0].getType()).getElementType();
-  auto map =
-      tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
-  map->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(store.getMemRef())));
-  OpBuilder::InsertionGuard guard(builder);
-  Block *body = builder.createBlock(&map.getBody());
-  IRMapping mapping = places;
-  for (Value fragment : read)
-    body->addArgument(cast<tile::FragmentType>(fragment.getType()).getElementType(), at);
 /// Simplifies the indices in a map by how many rows and columns it has: quotients and remainders of these may be the
 /// same for all elements, which a register for each would hold otherwise.
 static void simplifyIndices(tile::MapOp map) {
@@ -216,6 +216,33 @@ static void simplifyIndices(tile::MapOp map) {
   });
 }
 
+Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, bool stores) {
+  // The fragments that are read, of buffers of the nest.
+  memref::StoreOp store = elements.store;
+  SmallVector<Value> buffers, read;
+  bool readsMemory = false;
+  elements.nest->walk([&](memref::LoadOp load) {
+    if (isInGlobalMemory(load.getMemRef()))
+      readsMemory = true;
+    else if (load.getMemRef() != elements.reduced && !llvm::is_contained(buffers, load.getMemRef()))
+      buffers.push_back(load.getMemRef());
+  });
+  for (Value buffer : buffers)
+    read.push_back(tiles.lookup(buffer));
+  Location at = store.getLoc();
+  tile::FragmentType like = elements.like;
+  // What is only stored makes no other fragment.
+  if (stores)
+    element = cast<tile::FragmentType>(read[0].getType()).getElementType();
+  auto map =
+      tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
+  map.setInterleaved(element && isa<Float8E4M3FNType>(element));
+  map->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(store.getMemRef())));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&map.getBody());
+  IRMapping mapping = places;
+  for (Value fragment : read)
+    body->addArgument(cast<tile::FragmentType>(fragment.getType()).getElementType(), at);
   Value row = body->addArgument(builder.getIndexType(), at), column = body->addArgument(builder.getIndexType(), at);
   // Of one iteration is what no digit is.
   elements.nest->walk([&](scf::ForOp loop) {
@@ -283,7 +310,7 @@ static void simplifyIndices(tile::MapOp map) {
     made = builder.clone(*rounded, ofValue)->getResult(0);
   }
   tile::YieldOp::create(builder, at, stores ? Value(body->getArgument(0)) : made);
+  simplifyIndices(map);
   return map.getResult();
 }
 } // namespace tilewright
-  simplifyIndices(map);

@@ -61,8 +61,8 @@ FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::Frag
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
-  if (which != "first" || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() != 16)
-    return refuse() << "expected a first operand of 16-bit elements in registers, got '"
+  if (which != "first" || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() > 16)
+    return refuse() << "expected a first operand of 16-bit elements or of f8E4M3FN in registers, got '"
                     << getBufferName(operand.buffer) << "', a " << which << " operand of " << type.getElementType();
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   k = type.getColumns();

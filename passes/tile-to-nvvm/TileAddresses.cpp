@@ -16,12 +16,12 @@ void tilewright::addTileTypeConversions(LLVMTypeConverter &converter) {
   converter.addConversion([=](tile::RingType type) { return toShared(type); });
   converter.addConversion([](tile::TensorMapType type) { return LLVM::LLVMPointerType::get(type.getContext()); });
   auto toStruct = [](auto type) {
-    // Two elements of 16 bits are in one register.
+    // Two elements of 16 bits are in one register, or four of 8.
     Type element = type.getElementType();
     int64_t count = type.getElementsPerThread();
-    if (element.getIntOrFloatBitWidth() == 16) {
+    if (int64_t bits = element.getIntOrFloatBitWidth(); bits < 32) {
       element = IntegerType::get(type.getContext(), 32);
-      count /= 2;
+      count = count * bits / 32;
     }
     return LLVM::LLVMStructType::getLiteral(type.getContext(), SmallVector<Type>(count, element));
   };

@@ -205,6 +205,37 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
   }
 };
 
+/// One register of each 16 columns of a row: two neighbours of the first 8, two of the others.
+struct ConvertPack : ConvertOpToLLVMPattern<tile::PackOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::PackOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SharedAddress address(rewriter, loc);
+    auto type = cast<LLVM::LLVMStructType>(getTypeConverter()->convertType(op.getResult().getType()));
+    Value result = LLVM::PoisonOp::create(rewriter, loc, type);
+    auto name = rewriter.getStringAttr("llvm.nvvm.ff.to.e4m3x2.rn");
+    for (unsigned number = 0; number < type.getBody().size(); ++number) {
+      Value both = LLVM::PoisonOp::create(rewriter, loc, VectorType::get({2}, rewriter.getI16Type()));
+      for (int64_t half = 0; half < 2; ++half) {
+        int64_t first = number / 2 * 8 + number % 2 * 2 + half * 4;
+        auto at = [&](int64_t i) -> Value {
+          return LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getFragment(), i);
+        };
+        // The upper half comes first.
+        Value pair = LLVM::CallIntrinsicOp::create(rewriter, loc, rewriter.getI16Type(), name,
+                                                   ValueRange{at(first + 1), at(first)})
+                         .getResult(0);
+        both = LLVM::InsertElementOp::create(rewriter, loc, both, pair, address.constant(half));
+      }
+      Value packed = LLVM::BitcastOp::create(rewriter, loc, rewriter.getI32Type(), both);
+      result = LLVM::InsertValueOp::create(rewriter, loc, result, packed, number);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
 struct ConvertExtract : ConvertOpToLLVMPattern<tile::ExtractOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::ExtractOp op, OpAdaptor adaptor,
@@ -255,7 +286,7 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment,
-               ConvertExtract, ConvertAssemble>(converter);
+               ConvertPack, ConvertExtract, ConvertAssemble>(converter);
 }
 
 } // namespace tilewright

@@ -142,7 +142,8 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
         constraints.push_back("l");
       }
       for (int64_t i = 0; !left && i < kRegistersOfA; ++i) {
-        operands.push_back(LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), k / 4 + i));
+        operands.push_back(
+            LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), k / instruction->k * kRegistersOfA + i));
         constraints.push_back("r");
       }
       operands.push_back(columnsOfB);

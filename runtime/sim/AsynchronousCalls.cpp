@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/sim/Machine.h"
+#include "runtime/sim/Numbers.h"
 
 using namespace tilewright::sim;
 
@@ -110,6 +111,12 @@ uint64_t tw_sim_begin_register_matmul(ThreadState *state, const char *site, uint
 
 uint64_t tw_sim_begin_accumulator(ThreadState *state, const char *site, const int32_t *words, const char *registers) {
   return of(state).machine->beginMatmul(of(state), Site(site), {words, nullptr, 0, registers});
+}
+
+void tw_sim_pack(const float *numbers, uint8_t *registers, int32_t count) {
+  // Of each 16 columns two registers, one for each row: two neighbours of the first 8 columns, two of the others.
+  for (int32_t i = 0; i < 4 * count; ++i)
+    registers[i] = toE4M3(numbers[i / 8 * 8 + i / 4 % 2 * 2 + i / 2 % 2 * 4 + i % 2]);
 }
 
 void tw_sim_commit_matmuls(ThreadState *state) { of(state).machine->commitMatmuls(of(state)); }

@@ -89,15 +89,15 @@ void Accumulator::add(const double *a, const double *b, int k, int added) {
 static int getRow(int number) { return number / warpSize * 16 + number % warpSize / 4; }
 
 void tilewright::sim::decodeRegisters(Element element, const char *registers, int number, double *rows) {
-  constexpr int columns = matmulBytes / 2;
-  // Four registers of two neighbours: the upper row, the lower, and 8 columns on both again.
+  int inRegister = 4 / bytesOf(element), columns = matmulBytes / bytesOf(element);
+  // Four registers of neighbours: the upper row, the lower, and half of the columns on both again.
   for (int i = 0; i < 4; ++i) {
     char chunk[chunkBytes] = {};
-    double numbers[chunkBytes / 2];
+    double numbers[chunkBytes];
     std::memcpy(chunk, registers + 4 * i, 4);
     decode(element, chunk, numbers, 1);
-    double *place = rows + (getRow(number) + 8 * (i % 2)) * columns + number % 4 * 2 + i / 2 * 8;
-    std::copy(numbers, numbers + 2, place);
+    double *place = rows + (getRow(number) + 8 * (i % 2)) * columns + number % 4 * inRegister + i / 2 * columns / 2;
+    std::copy(numbers, numbers + inRegister, place);
   }
 }
 

@@ -39,6 +39,25 @@ double tilewright::sim::fromE4M3(uint8_t bits) {
   return bits >> 7 ? -magnitude : magnitude;
 }
 
+uint8_t tilewright::sim::toE4M3(double value) {
+  uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  double magnitude = std::fabs(value);
+  if (std::isnan(value))
+    return sign | 0x7f;
+  int exponent;
+  std::frexp(magnitude, &exponent);
+  // A unit of the last bit; subnormal numbers share that of the smallest normal ones.
+  int unit = magnitude == 0 || exponent < -5 ? -9 : exponent - 4;
+  double steps = std::nearbyint(std::ldexp(magnitude, -unit));
+  if (std::isinf(magnitude) || std::ldexp(steps, unit) >= 448)
+    return sign | 0x7e;
+  if (steps < 8)
+    return sign | static_cast<uint8_t>(steps);
+  if (steps == 16)
+    ++unit, steps = 8;
+  return sign | static_cast<uint8_t>((unit + 10) << 3) | (static_cast<uint8_t>(steps) & 7);
+}
+
 double tilewright::sim::fromE5M2(uint8_t bits) {
   // The upper half of a number of 16 bits.
   return fromHalf(static_cast<uint16_t>(bits << 8));

@@ -25,6 +25,8 @@ uint16_t toHalf(double value);
 
 /// Has no infinity, and one pattern (beside the sign) for what is no number.
 double fromE4M3(uint8_t bits);
+/// Rounded to nearest even; what is beyond the greatest number becomes that.
+uint8_t toE4M3(double value);
 double fromE5M2(uint8_t bits);
 
 } // namespace tilewright::sim

@@ -114,7 +114,7 @@ bool Machine::endMatmul(SimulatedBlock &block, size_t firstThread) {
   std::vector<double> a, b;
   for (int32_t i = 0; i < part.words[MatmulInstructions]; ++i) {
     if (part.registers) {
-      a.resize(matmulRows * matmulBytes / 2);
+      a.resize(matmulRows * matmulBytes / bytesOf(part.element(0)));
       for (Thread *thread = first; thread != end; ++thread)
         decodeRegisters(part.element(0), thread->matmul->registers + 16 * i, thread - first, a.data());
     } else {

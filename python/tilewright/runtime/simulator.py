@@ -73,6 +73,7 @@ _RUNTIME = (
     "tw_sim_commit_stores",
     "tw_sim_wait_stores",
     "tw_sim_begin_matmul",
+    "tw_sim_pack",
     "tw_sim_begin_register_matmul",
     "tw_sim_begin_accumulator",
     "tw_sim_commit_matmuls",

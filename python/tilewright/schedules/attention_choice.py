@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ..devices import GPU
 from .attention_memory import takes
 
-__all__ = ["Laid", "gradient_tiles_for", "is_long", "lists_tiles", "logarithm_tiles_for", "tiles_for"]
+__all__ = ["Laid", "fp8_tiles_for", "gradient_tiles_for", "is_long", "lists_tiles", "logarithm_tiles_for", "tiles_for"]
 
 
 class Laid(Protocol):
@@ -90,6 +90,26 @@ def gradient_tiles_for(
         (128 if own > 64 else 64, of_other)
         for own, of_other in ((queries, 128), (queries, 128 if is_narrow else 64), (keys, columns))
     )
+
+
+def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] | None:
+    """The tile of queries and keys of a kernel for 8-bit floats; None where there is none.
+
+    >>> from tilewright.devices import current
+    >>> from tilewright.ops.operator import Operand
+    >>> one, odd = (Operand((2, 16, 4096, width), "float8_e4m3fn") for width in (128, 72))
+    >>> fp8_tiles_for(one, one, one, current()), fp8_tiles_for(odd, odd, odd, current())
+    ({'tile': (128, 128), 'stages': 3}, None)
+    """
+    if gpu is None or "wgmma" not in gpu.features or any(one.align < _ALIGNED for one in (q, k, v)):
+        return None
+    width, wide, queries, keys = q.shape[-1], v.shape[-1], q.shape[-2], k.shape[-2]
+    heads = q.shape[:-2]
+    if not 1 <= len(heads) <= 2 or 0 in (*q.shape, *k.shape) or max(heads) > _MOST_BLOCKS:
+        return None
+    if width % _PANEL or wide % _PANEL or max(width, wide) > _MOST_SUMS or min(queries, keys) < _LEAST_SUMMED:
+        return None
+    return {"tile": (128 if queries > 64 else 64, 128), "stages": 3}
 
 
 def logarithm_tiles_for(

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ..devices import current
-from ..dtypes import item_bytes
 from ..errors import TilewrightValueError as ValueError
-from ..instructions import wgmma
 from ..te import (
     Expr,
-    IterVar,
     Tensor,
     all,
     compute,
@@ -28,38 +22,19 @@ from ..te import (
     reduce_axis,
     select,
     sum,
-    thread_axis,
 )
 from ..te.schedule import Schedule
 from .attention_memory import shared_bytes_of
 from .key_parts import KeyParts, Written, merged, schedule_merge
 from .key_tiles import KeyTiles
 from .scores import Dropout, in_window, of_place, score
+from .softmax_kernel import LOG2_E, Stages, schedule_online_softmax, whole
 
 __all__ = ["attention_of"]
 
-_ROWS, _SPAN, _WIDTHS = 64, 128, 32
-_LOG2_E = math.log2(2.718281828459045)
+_WIDTHS = 32
 # Of a row that is masked away whole the maximum counts as this, so that its exponentials are 0. No score is less.
 _LEAST = -1e30
-
-
-def _whole(extent: int, factor: int) -> int:
-    return -(-extent // factor) * factor
-
-
-@dataclass
-class _Stages:
-    """The stages of te, by what they are."""
-
-    heads: list[int]
-    rows: int  # whole tiles of queries
-    keys: int  # whole tiles of keys
-    # tiles of K or V, and who reads them
-    loaded: list[tuple[Tensor, Tensor]] = field(default_factory=list[tuple[Tensor, Tensor]])
-    scores: list[Tensor] = field(default_factory=list[Tensor])
-    masked: list[Tensor | None] = field(default_factory=list[Tensor | None])
-    queries: list[Tensor] = field(default_factory=list[Tensor])
 
 
 def attention_of(
@@ -125,13 +100,13 @@ def attention_of(
     if scale is None:
         scale = float(width**-0.5) if written is None else 1.0
     places = KeyParts.of(Q, K, V, columns, parts, pages, written)
-    made = _Stages(places.heads, _whole(places.rows, rows), _whole(places.keys, columns))
-    heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
+    made = Stages(places.heads, whole(places.rows, rows), whole(places.keys, columns))
+    heads, depth, results = made.heads, whole(width, _WIDTHS), whole(wide, _WIDTHS)
     shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
     # Exponentials are those of two: scores are multiplied once, by their unit and by this logarithm.
     unit = scale if softcap is None else softcap
     unit = 1.0 if unit <= 0 or (mask is not None and mask.dtype != "bool") else unit
-    factor = unit * _LOG2_E
+    factor = unit * LOG2_E
 
     window = partial(in_window, before=before, behind=behind)
     listed = None
@@ -274,7 +249,7 @@ def attention_of(
     def total_of(*row: Expr) -> Expr:
         if sinks is None or places.is_split:
             return L(*row)
-        return L(*row) + exp2(sinks(row[-2]).astype("float32") * _LOG2_E - unit_of(*row))
+        return L(*row) + exp2(sinks(row[-2]).astype("float32") * LOG2_E - unit_of(*row))
 
     def result(*at: Expr) -> Expr:
         total = total_of(*at[:-1])
@@ -308,7 +283,7 @@ def attention_of(
     given = [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks, seed) if one is not None)]
     made_of = [O] if places.is_split else [O, *logarithms]
     s = create_schedule([one.op for one in made_of])
-    _schedule(
+    schedule_online_softmax(
         s, made, (M, L, P, W, last if is_direct else stored, last), axes, tile, stages, registers, places.is_split,
         logarithms,
     )  # fmt: skip
@@ -319,79 +294,3 @@ def attention_of(
     if merging:
         schedule_merge(s, O, merging)
     return s, [*given, *made_of]
-
-
-def _schedule(
-    s: Schedule,
-    made: _Stages,
-    stages_of: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor],
-    axes: list[IterVar],
-    tile: tuple[int, int],
-    stages: int,
-    registers: tuple[int, int] | None,
-    is_split: bool,
-    beside: Sequence[Tensor],
-) -> None:
-    M, L, P, W, stored, O = stages_of  # noqa: E741
-    rows, columns = tile
-    dtype = made.queries[0].dtype
-    widths: list[Any] = [made.queries[0].shape[-1], W.shape[-1]]
-    depth, results = widths
-    warpgroups = rows // _ROWS
-    if registers is None:
-        registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
-
-    def copied(stage: Tensor, columns: Any) -> None:
-        s[stage].copy_by("tma", swizzle=math.gcd(columns * item_bytes(stage.dtype), _SPAN))
-
-    *outer, i, c = s[O].op.axis
-    block, i = s[O].split(i, factor=rows)
-    if is_split:
-        s[O].reorder(*outer, block, i, c)
-        *outer, part = outer
-        block = s[O].fuse(part, block)
-    whole, c = s[O].split(c, factor=results)
-    s[O].reorder(*outer, block, i, whole, c)
-    for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
-        s[O].bind(axis, thread_axis(name))
-    s[O].bind(block, thread_axis("blockIdx.x"))
-    s[O].env_threads([thread_axis((0, 128), "threadIdx.x")])
-    if stored is O:
-        warpgroup, i = s[O].split(i, factor=_ROWS)
-        s[O].reorder(warpgroup, whole, i, c)
-    else:
-        copied(O, results)
-        s[stored].set_scope("shared")
-        s[stored].compute_at(s[O], block)
-        warpgroup, _ = s[stored].split(s[stored].op.axis[-2], factor=_ROWS)
-        s[stored].reorder(warpgroup, *s[stored].op.axis[:-2])
-    s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
-    for one in beside:
-        s[one].reverse_compute_at(s[stored], warpgroup)
-
-    def load(loaded: Tensor, at: Tensor, loop: IterVar) -> None:
-        s[loaded].set_scope("shared")
-        s[loaded].compute_at(s[at], loop)
-        copied(loaded, loaded.shape[-1])
-
-    load(made.queries[0], O, block)
-    by_keys = wgmma(dtype, "float32", n=columns, k=depth, transpose_b=True)
-    for number, (stage, axis) in enumerate(zip((M, L, W), axes, strict=True)):
-        s[stage].set_scope("local")
-        s[stage].compute_at(s[stored], warpgroup)
-        outer_keys, inner = s[stage].split(axis, factor=columns)
-        s[stage].reorder(outer_keys, *s[stage].op.axis, inner)
-        S, masked = made.scores[number], made.masked[number]
-        for local in (S, *([] if masked is None else [masked]), *([P] if stage is W else [])):
-            s[local].set_scope("local")
-            s[local].compute_at(s[stage], outer_keys)
-        load(made.loaded[number][0], stage, outer_keys)
-        s[S].tensorize(s[S].op.axis[-2], by_keys)
-        if stage is W:
-            load(made.loaded[-1][0], W, outer_keys)
-            s[W].tensorize(s[W].op.axis[-2], wgmma(dtype, "float32", n=results, k=columns))
-        s[stage].software_pipeline(outer_keys, stages)
-        if stage is M:
-            s[M].specialize(outer_keys, *registers)
-        else:
-            s[stage].rolling_update(axis, of=M)

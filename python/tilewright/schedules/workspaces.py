@@ -6,7 +6,7 @@ from ..te import Tensor, thread_axis
 from ..te.schedule import Schedule, Stage
 from .extents import divisor_of
 
-__all__ = ["add_up", "copy", "transposing_copy"]
+__all__ = ["add_up", "copy", "transposing_copy", "turning_copy"]
 
 
 def copy(stage: Stage) -> None:
@@ -45,6 +45,28 @@ def transposing_copy(s: Schedule, copied: Tensor, source: Tensor) -> None:
         stage.unroll(wide)
         stage.bind(y, thread_axis("threadIdx.y"))
         stage.bind(x, thread_axis("threadIdx.x"))
+
+
+def turning_copy(s: Schedule, turned: Tensor, source: Tensor) -> None:
+    """The same of elements of 8 bits, in any order within 16 rows of `source`: four at once are read and written.
+
+    Rows in shared memory begin an odd number of words apart.
+    """
+    read = s.cache_read(source, "shared", [turned])
+    *outer, i, j = s[turned].op.axis
+    row, i = s[turned].split(i, factor=64)
+    column, j = s[turned].split(j, factor=64)
+    s[turned].reorder(*outer, row, column, i, j)
+    block = s[turned].fuse(*outer, row, column)
+    s[turned].bind(block, thread_axis("blockIdx.x"))
+    s[read].compute_at(s[turned], block)
+    s[read].storage_align(s[read].op.axis[-2], 8, 4)
+    for stage, slow, fast in ((s[turned], i, j), (s[read], *s[read].op.axis[-2:])):
+        fast, four = stage.split(fast, factor=4)
+        turn, thread = stage.split(stage.fuse(slow, fast), factor=256)
+        stage.unroll(turn)
+        stage.bind(thread, thread_axis("threadIdx.x"))
+        stage.vectorize(four)
 
 
 def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:

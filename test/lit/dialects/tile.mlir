@@ -168,5 +168,14 @@ func.func @elements(%f: !tile.fragment<64x8xf32>) {
   %e = tile.extract %h[3] : !tile.fragment<64x8xf16> -> f16
   // CHECK: tile.assemble %[[E]], %[[E]], %[[E]], %[[E]] : f16 -> !tile.fragment<64x8xf16>
   %g = tile.assemble %e, %e, %e, %e : f16 -> !tile.fragment<64x8xf16>
+  // CHECK: tile.pack %{{.*}} : <64x32xf32> -> <64x32xf8E4M3FN>
+  %wide = tile.fill %zero : f32 -> !tile.fragment<64x32xf32>
+  %packed = tile.pack %wide : !tile.fragment<64x32xf32> -> !tile.fragment<64x32xf8E4M3FN>
+  // CHECK: tile.map %{{.*}} : !tile.fragment<64x32xf32> interleaved -> <64x32xf8E4M3FN> {
+  %weights = tile.map %wide : !tile.fragment<64x32xf32> interleaved -> !tile.fragment<64x32xf8E4M3FN> {
+  ^bb0(%x: f32, %row: index, %column: index):
+    %y = arith.truncf %x : f32 to f8E4M3FN
+    tile.yield %y : f8E4M3FN
+  }
   return
 }

@@ -195,7 +195,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
           %0 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
           %1 = arith.fptosi %0 : f32 to i8
           %2 = affine.apply #map(%arg5, %arg6)
-          // expected-error @below {{wgmma: stage 'C.shared' of the accumulator of 'P': expected elements of f32, f16, bf16 or i32, which fragments have, got 'i8'}}
+          // expected-error @below {{wgmma: stage 'C.shared' of the accumulator of 'P': expected elements of f32, f16, bf16, i32 or f8E4M3FN, which fragments have, got 'i8'}}
           memref.store %1, %alloc[%2, %arg7] : memref<128x64xi8, #gpu.address_space<workgroup>>
         }
       }

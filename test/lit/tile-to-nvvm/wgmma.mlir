@@ -60,4 +60,27 @@ gpu.module @kernels {
     %sum = tile.wgmma %a, %b : !tile.fragment<64x32xbf16>, !tile.buffer<8x32xbf16, swizzle = 64> -> !tile.accumulator<64x8xf32>
     gpu.return
   }
+  // Of 8-bit elements each register has four: two neighbours of 8 columns of a row, two of the next 8.
+  // CHECK-LABEL: llvm.func @packed
+  gpu.func @packed(%x: f32) kernel {
+    %f = tile.assemble %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x : f32 -> !tile.fragment<64x32xf32>
+    // CHECK: %[[F1:.*]] = llvm.extractvalue %{{.*}}[1]
+    // CHECK-NEXT: %[[F0:.*]] = llvm.extractvalue %{{.*}}[0]
+    // CHECK-NEXT: %[[P:.*]] = llvm.call_intrinsic "llvm.nvvm.ff.to.e4m3x2.rn"(%[[F1]], %[[F0]]) : (f32, f32) -> i16
+    // CHECK: %[[V:.*]] = llvm.insertelement %[[P]]
+    // CHECK-NEXT: %[[F5:.*]] = llvm.extractvalue %{{.*}}[5]
+    // CHECK-NEXT: %[[F4:.*]] = llvm.extractvalue %{{.*}}[4]
+    // CHECK-NEXT: %[[Q:.*]] = llvm.call_intrinsic "llvm.nvvm.ff.to.e4m3x2.rn"(%[[F5]], %[[F4]]) : (f32, f32) -> i16
+    // CHECK: %[[W:.*]] = llvm.insertelement %[[Q]], %[[V]]
+    // CHECK-NEXT: llvm.bitcast %[[W]] : vector<2xi16> to i32
+    // CHECK: llvm.extractvalue %{{.*}}[3]
+    // CHECK-NEXT: llvm.extractvalue %{{.*}}[2]
+    // CHECK: llvm.extractvalue %{{.*}}[7]
+    // CHECK-NEXT: llvm.extractvalue %{{.*}}[6]
+    %a = tile.pack %f : !tile.fragment<64x32xf32> -> !tile.fragment<64x32xf8E4M3FN>
+    %b = tile.alloc at 0 : <8x32xf8E4M3FN, swizzle = 32>
+    // CHECK: m64n8k32.f32.e4m3.e4m3 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, 1;
+    %sum = tile.wgmma %a, %b : !tile.fragment<64x32xf8E4M3FN>, !tile.buffer<8x32xf8E4M3FN, swizzle = 32> -> !tile.accumulator<64x8xf32>
+    gpu.return
+  }
 }

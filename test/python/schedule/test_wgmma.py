@@ -345,7 +345,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"element": lambda P, i, j: P[i, j].astype("int8"), "is_copied": True},
-        "wgmma: stage 'C.shared' of the accumulator of 'P': expected elements of f32, f16, bf16 or i32, which fragments have, got "
+        "wgmma: stage 'C.shared' of the accumulator of 'P': expected elements of f32, f16, bf16, i32 or f8E4M3FN, which fragments have, got "
         "'i8'",
     ),
     (

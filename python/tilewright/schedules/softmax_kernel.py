@@ -1,0 +1,123 @@
+"""The kernel of two matmuls by warpgroups, with an online softmax between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..dtypes import item_bytes
+from ..instructions import wgmma
+from ..te import IterVar, Tensor, thread_axis
+from ..te.schedule import Schedule
+
+__all__ = ["LOG2_E", "Stages", "schedule_online_softmax", "whole"]
+
+_ROWS, _SPAN = 64, 128
+LOG2_E = math.log2(2.718281828459045)
+
+
+def whole(extent: int, factor: int) -> int:
+    return -(-extent // factor) * factor
+
+
+@dataclass
+class Stages:
+    """The stages of te, by what they are."""
+
+    heads: list[int]
+    rows: int  # whole tiles of queries
+    keys: int  # whole tiles of keys
+    # tiles of K or V, and who reads them
+    loaded: list[tuple[Tensor, Tensor]] = field(default_factory=list[tuple[Tensor, Tensor]])
+    scores: list[Tensor] = field(default_factory=list[Tensor])
+    masked: list[Tensor | None] = field(default_factory=list[Tensor | None])
+    queries: list[Tensor] = field(default_factory=list[Tensor])
+
+
+def schedule_online_softmax(
+    s: Schedule,
+    made: Stages,
+    stages_of: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor],
+    axes: list[IterVar],
+    tile: tuple[int, int],
+    stages: int,
+    registers: tuple[int, int] | None,
+    is_split: bool = False,
+    beside: Sequence[Tensor] = (),
+) -> None:
+    """Three reductions over the keys become one loop in one kernel; weights of 8 bits are in the order of registers."""
+    M, L, P, W, stored, O = stages_of  # noqa: E741
+    rows, columns = tile
+    dtype = made.queries[0].dtype
+    widths: list[Any] = [made.queries[0].shape[-1], W.shape[-1]]
+    depth, results = widths
+    warpgroups = rows // _ROWS
+    if registers is None:
+        registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
+
+    def copied(stage: Tensor, columns: Any) -> None:
+        s[stage].copy_by("tma", swizzle=math.gcd(columns * item_bytes(stage.dtype), _SPAN))
+
+    *outer, i, c = s[O].op.axis
+    block, i = s[O].split(i, factor=rows)
+    if is_split:
+        s[O].reorder(*outer, block, i, c)
+        *outer, part = outer
+        block = s[O].fuse(part, block)
+    whole, c = s[O].split(c, factor=results)
+    s[O].reorder(*outer, block, i, whole, c)
+    for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
+        s[O].bind(axis, thread_axis(name))
+    s[O].bind(block, thread_axis("blockIdx.x"))
+    s[O].env_threads([thread_axis((0, 128), "threadIdx.x")])
+    if stored is O:
+        warpgroup, i = s[O].split(i, factor=_ROWS)
+        s[O].reorder(warpgroup, whole, i, c)
+    else:
+        copied(O, results)
+        s[stored].set_scope("shared")
+        s[stored].compute_at(s[O], block)
+        warpgroup, _ = s[stored].split(s[stored].op.axis[-2], factor=_ROWS)
+        s[stored].reorder(warpgroup, *s[stored].op.axis[:-2])
+    s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
+    for one in beside:
+        s[one].reverse_compute_at(s[stored], warpgroup)
+
+    def load(loaded: Tensor, at: Tensor, loop: IterVar, width: Any) -> None:
+        s[loaded].set_scope("shared")
+        s[loaded].compute_at(s[at], loop)
+        copied(loaded, width)
+
+    is_packed = item_bytes(dtype) == 1
+    load(made.queries[0], O, block, depth)
+    by_keys = wgmma(dtype, "float32", n=columns, k=depth, transpose_b=True)
+    for number, (stage, axis) in enumerate(zip((M, L, W), axes, strict=True)):
+        s[stage].set_scope("local")
+        s[stage].compute_at(s[stored], warpgroup)
+        outer_keys, inner = s[stage].split(axis, factor=columns)
+        s[stage].reorder(outer_keys, *s[stage].op.axis, inner)
+        S, masked = made.scores[number], made.masked[number]
+        for local in (S, *([] if masked is None else [masked]), *([P] if stage is W else [])):
+            s[local].set_scope("local")
+            s[local].compute_at(s[stage], outer_keys)
+        load(made.loaded[number][0], stage, outer_keys, depth)
+        s[S].tensorize(s[S].op.axis[-2], by_keys)
+        if stage is W:
+            load(made.loaded[-1][0], W, outer_keys, columns if is_packed else results)
+            if is_packed:
+                _interleave(s, P)
+            s[W].tensorize(s[W].op.axis[-2], wgmma(dtype, "float32", n=results, k=columns, transpose_b=is_packed))
+        s[stage].software_pipeline(outer_keys, stages)
+        if stage is M:
+            s[M].specialize(outer_keys, *registers)
+        else:
+            s[stage].rolling_update(axis, of=M)
+
+
+def _interleave(s: Schedule, P: Tensor) -> None:
+    """The digits of a place in the order of registers: 16 q + 4 t + 2 m + e."""
+    *_, place = s[P].op.axis
+    for factor in (16, 4, 2):
+        _, place = s[P].split(place, factor=factor)
