@@ -13,6 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 import tilewright as tw
 from tilewright import ops, te
 from tilewright.schedules.attention_backward import attention_gradients_of
+from tilewright.schedules.attention_fp8 import attention_fp8_of
 from tilewright.schedules.online_softmax import attention_of
 
 # What is tried beside what is chosen, where a tile of queries visits few of keys.
@@ -212,27 +213,42 @@ def fp8(medians: Medians, width: int, length: int, causal: bool) -> dict[str, An
     """8-bit floats with scales of blocks, beside our bfloat16 of the same numbers; 16 Ki tokens in all."""
     batch, heads = 16384 // length, 2048 // width
     calls: Calls = {}
-    numbers, scales = [], []
-    for rows in (128, 128, length):  # values have one scale a head
-        x = random(batch, heads, length, width).float().unflatten(2, (-1, rows))
-        scale = x.abs().amax((3, 4)) / 448.0
-        numbers.append((x / scale[..., None, None]).to(torch.float8_e4m3fn))
-        scales.append(scale)
-    halves = [
-        (x.float() * scale[..., None, None]).flatten(2, 3).bfloat16() for x, scale in zip(numbers, scales, strict=True)
-    ]
-    given = [*(x.flatten(2, 3) for x in numbers), *scales[:2], scales[2].squeeze(-1)]
-    exact = _exact(*(x[:1, :1] for x in halves), 0, {"is_causal": causal})
-    out = torch.full_like(halves[0], float("nan"))
-    calls["{}"] = lambda: ops.attention_fp8(*given, is_causal=causal, out=out)
-    calls["our bfloat16"] = lambda: ops.attention(*halves, is_causal=causal, out=out)
     errors: dict[str, Any] = {}
-    for name, call in calls.items():
-        call()
-        difference = out[0, 0].double() - exact
-        errors[name] = (difference.square().mean() / exact.square().mean()).sqrt().item()
-    operations = 4.0 * batch * heads * length**2 * width / (2 if causal else 1)
-    figures = figures_of(calls, errors, operations, medians)
+    inputs = [random(batch, heads, length, width).float() for _ in range(3)]
+    out = torch.full_like(inputs[0], float("nan"), dtype=torch.bfloat16)
+
+    def error(exact: torch.Tensor) -> float:
+        return ((out[0, 0].double() - exact).square().mean() / exact.square().mean()).sqrt().item()
+
+    for of_keys in (128, length):
+        numbers, scales, halves = [], [], []
+        for x, rows in zip(inputs, (128, of_keys, length), strict=True):  # values have one scale a head
+            blocks = x.unflatten(2, (-1, rows))
+            scale = blocks.abs().amax((3, 4)) / 448.0
+            narrow = (blocks / scale[..., None, None]).to(torch.float8_e4m3fn)
+            numbers.append(narrow.flatten(2, 3))
+            scales.append(scale)
+            halves.append((narrow.float() * scale[..., None, None]).flatten(2, 3).bfloat16())
+        given = (*numbers, *scales[:2], scales[2].squeeze(-1))
+        exact = _exact(*(x[:1, :1] for x in halves), 0, {"is_causal": causal})
+        name = json.dumps({"keys of a scale": of_keys})
+        calls[name] = lambda given=given: ops.attention_fp8(*given, is_causal=causal, out=out)
+        other = json.dumps({"keys of a scale": of_keys, **({"blocks": 131} if causal else {"stages": 2})})
+        names = ("Q", "K", "V", "q_scales", "k_scales", "v_scales")
+        tensors = [
+            te.placeholder(tuple(x.shape), str(x.dtype).removeprefix("torch."), name=one)
+            for one, x in zip(names, given, strict=True)
+        ]
+        scheduled = attention_fp8_of(
+            *tensors, behind=0 if causal else None, stages=3 if causal else 2, blocks=131 if causal else None
+        )
+        func = tw.build(*scheduled, target="cuda", name="attention")
+        calls[other] = lambda func=func, given=given: func(*given, out)
+        calls["our bfloat16"] = lambda halves=halves: ops.attention(*halves, is_causal=causal, out=out)
+        for one in (name, other, "our bfloat16"):
+            calls[one]()
+            errors[one] = error(exact)
+    figures = figures_of(calls, errors, 4.0 * batch * heads * length**2 * width / (2 if causal else 1), medians)
     # Weights of 4 bits round as much.
-    figures["best"]["right"] = errors["{}"] < 2.0**-4 / 3**0.5
+    figures["best"]["right"] = all(made < 2.0**-4 / 3**0.5 for made in errors.values())
     return figures

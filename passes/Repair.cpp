@@ -28,6 +28,13 @@ bool Repair::depends(Value value) {
   return known[value] = found;
 }
 
+/// Whether a load reads the same for all elements: at one place, in memory that nobody writes to meanwhile.
+static bool isOfOnePlace(memref::LoadOp load, llvm::function_ref<bool(Value)> dependsOnRest) {
+  return !load.getMemRefType().getMemorySpace() && !llvm::any_of(load.getIndices(), dependsOnRest) &&
+         isa<BlockArgument>(load.getMemRef()) &&
+         llvm::all_of(load.getMemRef().getUsers(), llvm::IsaPred<memref::LoadOp>);
+}
+
 bool Repair::dependsOnRest(Value value) {
   if (isX(value))
     return false;
@@ -38,7 +45,9 @@ bool Repair::dependsOnRest(Value value) {
   if (!op) {
     found = scope->isAncestor(cast<BlockArgument>(value).getOwner()->getParentOp());
   } else if (scope->isProperAncestor(op)) {
-    if (isa<te::ReadOp, memref::LoadOp>(op))
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      found = !isOfOnePlace(load, [&](Value index) { return dependsOnRest(index); });
+    else if (isa<te::ReadOp>(op))
       found = true;
     else
       op->walk([&](Operation *inner) {

@@ -43,9 +43,9 @@ def attention_fp8(
     """softmax(scale * q @ k.T) @ v of `q`, `k` and `v` in float8_e4m3fn, each of which has scales in float32.
 
     `q` is … x heads x queries x width, `k` is … x heads x keys x width, and `v` is … x heads x keys x columns. A query
-    is its row of `q` times the scale of its 128 rows. `q_scales` is … x heads x blocks of 128 queries; `k_scales` is
-    … x heads x blocks of 128 keys. All values of a head have one scale: `v_scales` is … x heads. The result has the type
-    `dtype`. On sm_90a, weights are rounded to float8_e4m3fn before they multiply `v`; elsewhere nothing is rounded.
+    is its row of `q` times the scale of its 128 rows. `q_scales` is … x heads x blocks of 128 queries. `k_scales` is
+    … x heads x blocks of 128 keys. It may be … x heads x 1, which is faster. All values of a head have one scale:
+    `v_scales` is … x heads. Scales are positive. The result has the type `dtype`. On sm_90a, weights are rounded to float8_e4m3fn before they multiply `v`; elsewhere nothing is rounded.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def attention_fp8(
 
 def _scaled(x: Tensor, scales: Tensor, *, is_of_head: bool) -> Tensor:
     def element(*at: Any) -> Any:
-        outer = at[:-2] if is_of_head else (*at[:-2], at[-2] // SCALED_ROWS)
+        outer = at[:-2] if is_of_head else (*at[:-2], at[-2] // SCALED_ROWS if scales.shape[-1] > 1 else 0)
         return x(*at).astype("float32") * scales(*outer)
 
     return compute(x.shape, element, name=f"{x.name}.scaled")
@@ -129,5 +129,5 @@ def _check(q: Operand, k: Operand, v: Operand, enable_gqa: bool, scales: dict[st
         ("v_scales", v.shape[:-2]),
     )
     for name, shape in wanted:
-        if scales[name].shape != shape:
+        if scales[name].shape != shape and not (name == "k_scales" and scales[name].shape == (*shape[:-1], 1)):
             raise ValueError(f"attention_fp8: expected {name} of shape {shape}, got {scales[name].shape}")

@@ -51,7 +51,8 @@ def attention_fp8_of(
     """softmax(scale Q K^T) V of inputs of float8_e4m3fn, … x heads x queries x width each, to a result of `dtype`.
 
     A query is its elements times its scale. `q_scales`, … x heads x blocks, has one for each `SCALED_ROWS` queries of a
-    head. So it is with keys and `k_scales`. `v_scales` has one for each head of V. K and V may have fewer heads than Q.
+    head. So it is with keys and `k_scales`. That may also have one for all keys of a head, which takes a multiplication
+    less a score. `v_scales` has one for each head of V. All are positive. K and V may have fewer heads than Q.
     Query i sees the keys from i + `offset` - `before` to i + `offset` + `behind`. A row that sees no key is 0.
 
     Scores and sums are of float32. The weights are rounded to float8_e4m3fn, in registers. wgmma takes 8-bit operands
@@ -73,6 +74,8 @@ def attention_fp8_of(
     heads = heads_of(Q, K, V)
     made = Stages(heads, whole(queries, rows), whole(keys, columns))
     shape = (*heads, made.rows, made.keys)
+    # What all scores of a tile have: their maximum is that of dot products.
+    has_unit = k_scales.shape[-1] == 1 and SCALED_ROWS % rows == 0
 
     def filled(x: Tensor, extent: int, of_all: int, name: str) -> Tensor:
         def element(*at: Expr) -> Expr:
@@ -100,20 +103,24 @@ def attention_fp8_of(
 
         def element(*at: Expr) -> Expr:
             *outer, i, j = at
-            of_query = of_scale(q_scales, outer, i, queries)
-            value = raw(*at) * (of_query * of_scale(k_scales, outer, j, keys))
+            value = raw(*at)
+            if not has_unit:
+                value = value * (of_scale(q_scales, outer, i, queries) * of_scale(k_scales, outer, j, keys))
             seen = in_window(i, j, before=before, behind=behind, offset=offset)
             for condition in (*seen, *([j < keys] if keys < made.keys else [])):
                 value = select(condition, value, const(float("-inf"), "float32"))
             return value
 
+        if has_unit and before is None and behind is None and keys == made.keys:
+            made.masked.append(None)
+            return raw
         scaled = compute(shape, element, name=f"{name}.scaled")
         made.masked.append(scaled)
         return scaled
 
     def of_scale(scales: Tensor, outer: list[Any], row: Any, extent: int) -> Expr:
-        block = row // SCALED_ROWS
-        if whole(extent, rows if scales is q_scales else columns) > whole(extent, SCALED_ROWS):
+        block = row // SCALED_ROWS if scales.shape[-1] > 1 else 0
+        if scales.shape[-1] > 1 and whole(extent, rows if scales is q_scales else columns) > whole(extent, SCALED_ROWS):
             block = if_then_else(row < extent, block, 0)
         own = [*outer]
         if own and scales.shape[-2] < heads[-1]:
@@ -124,7 +131,12 @@ def attention_fp8_of(
 
     def weight(S: Tensor, *at: Expr) -> Expr:
         largest = M(*at[:-1]) if sees else max(M(*at[:-1]), _LEAST)
-        return exp2(S(*at) * factor - (largest * factor - _UNIT))
+        each: Any = factor
+        if has_unit:
+            *outer, i = at[:-1]
+            # Positive, so that a score of minus infinity stays one.
+            each = max(of_scale(q_scales, outer, i, queries) * of_scale(k_scales, outer, 0, keys) * factor, 1e-30)
+        return exp2(S(*at) * each - (largest * each - _UNIT))
 
     axes = [reduce_axis((0, made.keys), name=name) for name in ("jm", "jl", "jo")]
     of_maximum, of_sum, of_values = scored("SM"), scored("SL"), scored("SO")
@@ -166,6 +178,7 @@ def attention_fp8_of(
     s = create_schedule(last.op)
     turning_copy(s, turned, V)
     schedule_online_softmax(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers)
+    s.launch(dependent=True)
     if blocks is not None:
         s[last].persistent(blocks)
     return s, [Q, K, V, q_scales, k_scales, v_scales, last]

@@ -18,20 +18,21 @@ BLOCK = 128
 
 
 def inputs(
-    q_heads: int, k_heads: int, queries: int, keys: int, width: int, wide: int, lead: tuple[int, ...] = (1,)
+    q_heads: int, k_heads: int, queries: int, keys: int, width: int, wide: int, *, of_keys: int = BLOCK
 ) -> list[np.ndarray]:
+    """So many keys have one scale."""
     rng = np.random.default_rng(0)
     shapes = [(q_heads, queries, width), (k_heads, keys, width), (k_heads, keys, wide)]
-    made = [(2 * rng.standard_normal((*lead, *shape))).astype("float32").astype(F8) for shape in shapes]
-    blocks = [(q_heads, -(-queries // BLOCK)), (k_heads, -(-keys // BLOCK)), (k_heads,)]
-    return made + [(rng.random((*lead, *shape)) + 0.25).astype("float32") for shape in blocks]
+    made = [(2 * rng.standard_normal((1, *shape))).astype("float32").astype(F8) for shape in shapes]
+    blocks = [(q_heads, -(-queries // BLOCK)), (k_heads, -(-keys // of_keys)), (k_heads,)]
+    return made + [(rng.random((1, *shape)) + 0.25).astype("float32") for shape in blocks]
 
 
 def exact(arrays: list[np.ndarray], seen: np.ndarray, rounds: bool) -> np.ndarray:
     """In float64. If it `rounds`, weights of up to 256 are rounded to float8_e4m3fn where they multiply the values."""
     q, k, v = (x.astype("float64") for x in arrays[:3])
     q *= np.repeat(arrays[3], BLOCK, -1)[..., : q.shape[-2], None]
-    k *= np.repeat(arrays[4], BLOCK, -1)[..., : k.shape[-2], None]
+    k *= np.repeat(arrays[4], k.shape[-2] if arrays[4].shape[-1] == 1 else BLOCK, -1)[..., : k.shape[-2], None]
     v *= arrays[5][..., None, None]
     k, v = (np.repeat(x, q.shape[-3] // x.shape[-3], -3) for x in (k, v))
     scores = np.where(seen, q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5, -np.inf)
@@ -57,13 +58,16 @@ def root_mean_square(made: np.ndarray, right: np.ndarray) -> float:
         ((2, 1), (128, 192, 64, 32), {"tile": (64, 64)}),
         ((1, 1), (150, 200, 32, 64), {"tile": (64, 64), "behind": 0}),
         ((1, 1), (130, 260, 64, 64), {"tile": (128, 128)}),
+        ((2, 1), (192, 256, 64, 64), {"tile": (128, 128), "of_keys": 256}),
+        ((1, 1), (140, 200, 32, 32), {"tile": (64, 64), "of_keys": 200, "behind": 0}),
         pytest.param((2, 2), (200, 300, 64, 64), {"tile": (64, 64), "behind": 3, "before": 70}, marks=pytest.mark.slow),
         pytest.param((1, 1), (64, 384, 128, 128), {"tile": (64, 128), "dtype": "float16"}, marks=pytest.mark.slow),
     ],
 )
 def test_rounds_as_expected(heads: tuple[int, int], extents: tuple[int, ...], options: dict[str, Any]) -> None:
     """The error to float64 is that of the rounded weights: no key has the weight, or the value, of another."""
-    arrays = inputs(*heads, *extents)
+    options = dict(options)
+    arrays = inputs(*heads, *extents, of_keys=options.pop("of_keys", BLOCK))
     tensors = [
         te.placeholder(x.shape, "float32" if number > 2 else "float8_e4m3fn", name=name)
         for number, (name, x) in enumerate(zip(("Q", "K", "V", "q_scales", "k_scales", "v_scales"), arrays, strict=True))
@@ -99,6 +103,8 @@ def test_kernel_of_registers() -> None:
     assert "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3" in function.ptx
     # A thread has 64 weights of a tile, of the first tile of keys and of the others.
     assert function.ptx.count("cvt.rn.satfinite.e4m3x2.f32") == 2 * 32
+    for kernel in function.report().kernels:
+        assert not kernel.spills and not kernel.notes, str(kernel)
 
 
 @pytest.mark.parametrize(
