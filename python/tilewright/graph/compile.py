@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from mlir import ir
 
@@ -16,7 +16,7 @@ from .groups import Group, constants_outside, read_groups
 from .memory_needs import lives_of
 from .model import Model, Plan, PlannedBuffer
 from .types import TensorType, from_ir
-from .views import Part, parts_in
+from .views import Parts, parts_in
 from .weights import weight_of
 
 __all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph", "passes_for"]
@@ -154,7 +154,7 @@ def _named(attributes: ir.OpAttributeMap, key: str, types: list[ir.Type], graph:
     return list(zip(names, (from_ir(kind, graph.symbols) for kind in types)))
 
 
-def _plan(function: ir.Operation, groups: list[Group], parts: Mapping[ir.Value, Part]) -> Plan:
+def _plan(function: ir.Operation, groups: list[Group], parts: Parts) -> Plan:
     if "graph.arena_bytes" not in function.attributes:
         return Plan(0, ())
     block = function.regions[0].blocks[0]

@@ -17,7 +17,6 @@ from ..te.emit_types import dtype_attr
 from ..te.expr import Call, Const, Var
 from .memory_needs import lives_of
 from .types import TensorType
-from .views import root_of
 
 if TYPE_CHECKING:
     from ..aot.weights import WeightFile
@@ -133,7 +132,7 @@ class ModelTables:
             self._add(name, kind, _ARGUMENT, len(model.inputs) + number)
         for index, value in enumerate(model.results, len(model.inputs)):
             # What a group makes is made where it is an output, if as another shape.
-            made = root_of(value, model.parts, through_slices=False)
+            made = model.parts.root_of(value, through_slices=False)
             if made not in types or made in self._known:
                 continue
             self._known[value] = index

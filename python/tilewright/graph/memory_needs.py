@@ -13,7 +13,7 @@ from ..errors import DriverError
 from ..te import Var
 from .extent_values import shape_of
 from .types import TensorType
-from .views import Part, root_of
+from .views import Parts
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -56,21 +56,21 @@ def needs_of(model: Model, extents: Mapping[str, int]) -> MemoryNeeds:
 
 
 def lives_of(
-    groups: Sequence[Group], outputs: Sequence[ir.Value], parts: Mapping[ir.Value, Part]
+    groups: Sequence[Group], outputs: Sequence[ir.Value], parts: Parts
 ) -> dict[ir.Value, int]:  # fmt: skip
     """By result of a group, the last group that reads it, also through views. Parts that are outputs are copied at the
     end."""
     last = {value: i for i, group in enumerate(groups) for value in group.results}
     for i, group in enumerate(groups):
-        last.update({root_of(value, parts): i for value in group.inputs})
-    last.update({root_of(value, parts): len(groups) - 1 for value in outputs})
+        last.update({parts.root_of(value): i for value in group.inputs})
+    last.update({parts.root_of(value): len(groups) - 1 for value in outputs})
     return last
 
 
 def _live_bytes(model: Model, size: Callable[[TensorType], int]) -> int:
     """The most bytes that results of groups take at once, but for those that are outputs."""
     last = lives_of(model.groups, model.results, model.parts)
-    outputs = {root_of(value, model.parts, through_slices=False) for value in model.results}
+    outputs = {model.parts.root_of(value, through_slices=False) for value in model.results}
     changes = [0] * (len(model.groups) + 1)
     for i, group in enumerate(model.groups):
         for value, kind in zip(group.results, group.types):

@@ -29,7 +29,7 @@ from .groups import Group
 from .memory import memory_of
 from .memory_needs import OUT_OF_MEMORY, explained
 from .types import TensorType
-from .views import Part
+from .views import Parts
 
 if TYPE_CHECKING:
     from .host_function import HostFunction
@@ -90,7 +90,7 @@ class Model:
     def __init__(
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],
-        constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], parts: Mapping[ir.Value, Part],
+        constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], parts: Parts,
         plan: Plan, texts: Mapping[str, str], stored: Mapping[str, str], cuda_graph: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.target = name, target
@@ -103,7 +103,7 @@ class Model:
         self.constants: dict[ir.Value, np.ndarray] = dict(constants)
         self.stored: dict[str, str] = dict(stored)
         self.weight_names: dict[ir.Value, str] = dict(weights)
-        self.parts: dict[ir.Value, Part] = dict(parts)
+        self.parts = parts
         self._texts = dict(texts)
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None

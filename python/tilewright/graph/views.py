@@ -14,7 +14,7 @@ from ..te import Var
 from .definitions import attributes_of, operators_in
 from .types import TensorType, from_ir
 
-__all__ = ["Part", "View", "laid_out_by", "parts_in", "root_of", "view_of"]
+__all__ = ["Part", "Parts", "View", "laid_out_by", "parts_in", "view_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,19 @@ class Part:
     is_whole: bool
 
 
-def parts_in(function: ir.Operation, symbols: Mapping[str, Var]) -> dict[ir.Value, Part]:
-    """The values of a model that `view-reshapes` has taken out of groups, by their values in the IR, in their order."""
-    found: dict[ir.Value, Part] = {}
+class Parts(dict[ir.Value, Part]):
+    """The values of a model that are views outside of groups, by their values in the IR, in their order."""
+
+    def root_of(self, value: ir.Value, through_slices: bool = True) -> ir.Value:
+        """The value whose memory a value is; the last one that is all of it where slices are not gone through."""
+        while value in self and (self[value].is_whole or through_slices):
+            value = self[value].of
+        return value
+
+
+def parts_in(function: ir.Operation, symbols: Mapping[str, Var]) -> Parts:
+    """The values of a model that `view-reshapes` has taken out of groups."""
+    found = Parts()
     for operation in operators_in(function.regions[0].blocks[0]):
         begin, of = 0, operation.operands[0]
         is_slice = operation.name == "graph.slice"
@@ -39,13 +49,6 @@ def parts_in(function: ir.Operation, symbols: Mapping[str, Var]) -> dict[ir.Valu
                 begin = begin * extent + start
         found[operation.result] = Part(of, from_ir(operation.result.type, symbols), begin, not is_slice)
     return found
-
-
-def root_of(value: ir.Value, parts: Mapping[ir.Value, Part], through_slices: bool = True) -> ir.Value:
-    """The value whose memory a value is; the last one that is all of it where slices are not gone through."""
-    while value in parts and (parts[value].is_whole or through_slices):
-        value = parts[value].of
-    return value
 
 
 @dataclass(frozen=True, slots=True)

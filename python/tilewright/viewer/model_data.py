@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 
 from ..errors import TilewrightTypeError, TilewrightValueError
-from ..graph.views import root_of
 from ..messages.progress import progress
 from ..report.formulas import formulas
 from ..te.schedule.nest import nest_text
@@ -75,7 +74,7 @@ def _groups(model: Model, programs: dict[str, int]) -> list[dict[str, Any]]:
     names = {**model.weight_names, **dict(zip(model.arguments, (name for name, _ in model.inputs)))}
     outputs: dict[ir.Value, list[str]] = {}
     for value, (name, _) in zip(model.results, model.outputs):
-        outputs.setdefault(root_of(value, model.parts), []).append(name)
+        outputs.setdefault(model.parts.root_of(value), []).append(name)
     return [_group(model, group, programs[group.key], made_by, names, outputs) for group in model.groups]
 
 
@@ -94,7 +93,7 @@ def _group(
         "program": program,
         "inputs": [
             {"name": names.get(value), "type": str(argument), "group": made_by.get(value)}
-            for value, argument in zip((root_of(one, model.parts) for one in group.inputs), map(_type, group.arguments))
+            for value, argument in zip(map(model.parts.root_of, group.inputs), map(_type, group.arguments))
         ],
         "results": [
             {
