@@ -243,8 +243,10 @@ class HostProgram:
         with self._lock:
             if self._engine is not None:
                 return
-            # For a GPU a handful of integer operations: what matters is the time to compile, not theirs.
-            engine = ExecutionEngine(self.ffi_module(), opt_level=3 if self.target == "cpu" else 1)
+            # For a GPU a handful of integer operations: what matters is the time to compile, not theirs. At level 0,
+            # which compiles in a tenth of the time, they would delay launches; beside the simulator that is nothing.
+            levels = {"cpu": 3, "cuda": 1, "sim": 0}
+            engine = ExecutionEngine(self.ffi_module(), opt_level=levels[self.target])
             for symbol, address in run_time_symbols().items():
                 engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
             self._call = HostFunction(lookup(engine, self.name))
