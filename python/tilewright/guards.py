@@ -1,11 +1,34 @@
-"""`isinstance` of containers, after which a type checker knows that anything may be in them."""
+"""`isinstance` of containers, after which a type checker knows that anything may be in them; numbers and functions."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any, SupportsIndex, TypeGuard
 
-__all__ = ["is_list", "is_listed", "is_mapping", "is_sequence", "is_tuple"]
+__all__ = ["integer_of", "is_list", "is_listed", "is_mapping", "is_sequence", "is_tuple", "parameters_of"]
+
+
+def integer_of(value: object) -> int | None:
+    """The int that a value is, of Python or of a library; None where it is none, as a bool or a float.
+
+    >>> integer_of(4), integer_of(True), integer_of(4.0)
+    (4, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        return None
+    try:
+        return value.__index__()
+    except TypeError:  # an array has __index__, which refuses if it is not one integer
+        return None
+
+
+def parameters_of(function: object) -> list[inspect.Parameter] | None:
+    """The parameters that a function says it has; None for what is no function, or says nothing, such as `int`."""
+    try:
+        return list(inspect.signature(function).parameters.values()) if callable(function) else None
+    except (TypeError, ValueError):
+        return None
 
 
 def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:

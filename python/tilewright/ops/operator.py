@@ -15,7 +15,7 @@ from ..compiler import Dispatch, Function, build_classes
 from ..compiler.program_name import free_name
 from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError, TilewrightValueError
-from ..guards import is_listed, is_mapping
+from ..guards import integer_of, is_listed, is_mapping
 from ..rules.classes import in_classes
 from ..target import Target
 from ..te import Tensor
@@ -67,7 +67,7 @@ class Operand:
             raise TilewrightTypeError(f"{name}: expected an array with a shape and a dtype, got {type(array).__name__}")
         extents: list[Var | int] = []
         for extent in shape:
-            if not hasattr(extent, "__index__") and not (symbols and isinstance(extent, Var)):
+            if integer_of(extent) is None and not (symbols and isinstance(extent, Var)):
                 raise TilewrightTypeError(
                     f"{name}: expected extents that are numbers{' or te.var' * symbols}, got {extent}"
                 )

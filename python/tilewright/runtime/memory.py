@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from dataclasses import dataclass, field
 
-from ..errors import DriverError
+from ..errors import DriverError, TilewrightMemoryError
 from . import cuda_driver
 from .device import Device
 from .stream import Event, Stream
@@ -108,6 +108,8 @@ class Pool:
         ------
         DriverError
             Where the GPU's memory does not suffice, even with all kept blocks given back to the driver.
+        MemoryError
+            Where this machine's does not.
         """
         wanted = _rounded(size)
         with self._lock:
@@ -152,7 +154,10 @@ class Pool:
 
     def _reserve(self, size: int, home: Stream | None) -> _Memory:
         if not self.device.is_cuda:
-            buffer = ctypes.create_string_buffer(size + _HOST_ALIGNMENT)
+            try:
+                buffer = ctypes.create_string_buffer(size + _HOST_ALIGNMENT)
+            except (MemoryError, OverflowError):
+                raise TilewrightMemoryError(f"no memory for {size} bytes on {self.device}") from None
             address = -(-ctypes.addressof(buffer) // _HOST_ALIGNMENT) * _HOST_ALIGNMENT
             memory = _Memory(address, size, home, keep=buffer)
         else:

@@ -243,7 +243,8 @@ def _host_view(source: np.ndarray[Any, Any]) -> NDArray:
 def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Device | None = None) -> NDArray:
     """A new array whose elements are whatever the memory had; on the cpu where no device is given.
 
-    Raises TypeError or ValueError for a shape or dtype that is none, DriverError where memory is short.
+    Raises TypeError or ValueError for a shape or dtype that is none. Where memory is short, it is a DriverError on a
+    GPU and a MemoryError on the cpu.
 
     >>> empty((2, 3), "bfloat16")
     NDArray(shape=(2, 3), dtype=bfloat16, device=cpu(0))

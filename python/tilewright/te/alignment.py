@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex
-
 from ..dtypes import DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import integer_of
 from ..messages.location import Source
 
 __all__ = ["ALIGNMENT", "checked_alignment"]
@@ -16,9 +15,9 @@ ALIGNMENT = 16  # bytes, of the memory of arguments of which nothing else is sai
 
 def checked_alignment(align: object, dtype: DType, what: str, source: Source) -> int:
     """An alignment of the user's in bytes: a power of two, an element's at the least."""
-    if isinstance(align, bool) or not isinstance(align, SupportsIndex):
+    number, least = integer_of(align), max(dtype.bits // 8, 1)
+    if number is None:
         raise TypeError(f"{source}: {what}: align: expected an integer, got {align!r}")
-    number, least = align.__index__(), max(dtype.bits // 8, 1)
     if number < least or number & (number - 1):
         raise ValueError(
             f"{source}: {what}: align: expected a power of two, at least {least}, the bytes of a {dtype}, got {number}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import builtins
+from collections.abc import Sequence
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -61,9 +62,10 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     ((8, 4), (4, 6))
     """
     source = user_source()
-    if not isinstance(inputs, Iterable):
-        raise TypeError(f"{source}: te.gradient: expected tensors as inputs, got {inputs!r}")
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    try:
+        wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    except builtins.TypeError:
+        raise TypeError(f"{source}: te.gradient: expected tensors as inputs, got {inputs!r}") from None
     for what, one in (("output", output), *(("input", one) for one in wanted)):
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: te.gradient: expected a tensor as {what}, got {one!r}")
@@ -89,8 +91,6 @@ def _equal(one: Sequence[object], other: Sequence[object]) -> bool:
 
 
 def _every(conditions: object) -> bool:
-    import builtins
-
     return builtins.all(conditions)  # type: ignore[call-overload]
 
 

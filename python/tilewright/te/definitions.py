@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_listed
+from ..guards import is_listed, parameters_of
 from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .arithmetic import literal
@@ -126,7 +126,9 @@ def _axis_names(
     Beside them the error for too few: that is one unless the function calls an intrinsic, which has the others.
     """
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(fcompute).parameters.values()
+    parameters = parameters_of(fcompute)
+    if parameters is None:
+        raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")
     names = [p.name for p in parameters if p.kind in positional and p.default is inspect.Parameter.empty]
     if not any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
         error = None
@@ -227,8 +229,6 @@ def compute(
     what = f"compute {name}"
     tag = current_tag(tag, what, source)
     extents = checked_extents(_truncated(shape), what, source)
-    if not callable(fcompute):
-        raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")
     names, missing = _axis_names(fcompute, len(extents), varargs_names, what, source)
     axis = tuple(IterVar(axis_name, (0, extent), "spatial", source) for axis_name, extent in zip(names, extents))
     result = fcompute(*axis)

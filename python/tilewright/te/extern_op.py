@@ -128,6 +128,8 @@ def extern(
     results = list(op.results)
     read = _buffers(tensors, in_buffers, f"{what}: in_buffers", source)
     made = _buffers(results, out_buffers, f"{what}: out_buffers", source)
+    if not callable(fcompute):
+        raise TypeError(f"{source}: {what}: expected a function of buffers as fcompute, got {fcompute!r}")
     statements = fcompute(list(read), list(made))
     if isinstance(statements, Statement):
         statements = [statements]

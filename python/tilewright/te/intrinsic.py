@@ -150,6 +150,8 @@ def decl_tensor_intrin(
             raise ValueError(f"{source}: {what}: expected inputs that are placeholders, got the computed {tensor.name}")
     outputs = [described.output(i) for i in range(described.num_outputs)]
     buffers = [_buffer(tensor, binds or {}, what, source) for tensor in inputs + outputs]
+    if not callable(fcompute):
+        raise TypeError(f"{source}: {what}: expected a function of buffers as fcompute, got {fcompute!r}")
     made = fcompute(buffers[: len(inputs)], buffers[len(inputs) :])
     given = tuple(made) if is_tuple(made) else (made,)
     if len(given) > len(_ROLES):

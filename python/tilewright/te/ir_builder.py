@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable as _Callable
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_listed
+from ..guards import integer_of, is_listed
 from ..messages.location import Source, user_source
 from ..tvm_compat.missing_names import attribute_of, attributes_of
 from .arithmetic import literal
@@ -294,9 +294,10 @@ def _bound(value: object, what: str, source: Source, of: str = "for_range") -> A
     """A number, or an expression that is one."""
     if isinstance(value, Expr) and value.element_type.is_integer:
         return value.value if isinstance(value, Const) else value
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+    number = integer_of(value)
+    if number is None:
         raise TypeError(f"{source}: {of}: expected an integer as {what}, got {value!r}")
-    return value.__index__()
+    return number
 
 
 def _constants(extents: tuple[Extent, ...], what: str, source: Source) -> tuple[int, ...]:

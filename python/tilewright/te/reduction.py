@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, cast, overload
 from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_listed, is_sequence
+from ..guards import integer_of, is_listed, is_sequence
 from ..messages.location import Source, user_source
 from .arithmetic import binary, constant, literal, need_arithmetic, whole
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var
@@ -56,22 +56,23 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     name = checked_name(name, "reduce_axis", source)
     if not is_sequence(dom) or len(dom) != 2:
         raise TypeError(f"{source}: reduce_axis {name}: expected the pair (first, end), got {dom!r}")
-    low, high = map(whole, dom)
-    if isinstance(low, bool) or not hasattr(low, "__index__"):
-        raise TypeError(f"{source}: reduce_axis {name}: expected an integer as its first value, got {low!r}")
-    low = low.__index__()
+    first, high = map(whole, dom)
+    low = integer_of(first)
+    if low is None:
+        raise TypeError(f"{source}: reduce_axis {name}: expected an integer as its first value, got {first!r}")
     _check_bound(low, "a first value", name, source)
     if isinstance(high, Expr):
         if not high.is_index:
             raise TypeError(f"{source}: reduce_axis {name}: expected an integer or te.var as its end, got {high}")
         return IterVar(name, (low, high - low if low else high), "reduce", source)
-    if isinstance(high, bool) or not hasattr(high, "__index__"):
+    end = integer_of(high)
+    if end is None:
         raise TypeError(f"{source}: reduce_axis {name}: expected an integer or te.var as its end, got {high!r}")
-    if high.__index__() < low:
-        raise ValueError(f"{source}: reduce_axis {name}: expected an end of at least {low}, got {high.__index__()}")
-    _check_bound(high.__index__(), "an end", name, source)
-    _check_bound(high.__index__() - low, "a number of values", name, source)
-    return IterVar(name, (low, high.__index__() - low), "reduce", source)
+    if end < low:
+        raise ValueError(f"{source}: reduce_axis {name}: expected an end of at least {low}, got {end}")
+    _check_bound(end, "an end", name, source)
+    _check_bound(end - low, "a number of values", name, source)
+    return IterVar(name, (low, end - low), "reduce", source)
 
 
 def _check_bound(number: int, which: str, name: str, source: Source) -> None:
@@ -293,8 +294,9 @@ def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: _Identity, name
     Raises
     ------
     TypeError, ValueError
-        By the reducer. TypeError for an axis that is no `te.reduce_axis`, and for a combined value, identity or init of
-        another dtype. ValueError for another number of them, and for a `te.var` in the combiner.
+        TypeError for what is no function. By the reducer: TypeError for an axis that is no `te.reduce_axis`, and for a
+        combined value, identity or init of another dtype. ValueError for another number of them, and for a `te.var` in
+        the combiner.
 
     >>> from tilewright import te
     >>> A = te.placeholder((4, 8), name="A")
@@ -308,7 +310,11 @@ def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: _Identity, name
     ('int32', 'float32')
     """
 
-    name = checked_name(name, "te.comm_reducer", user_source())
+    made_at = user_source()
+    name = checked_name(name, "te.comm_reducer", made_at)
+    for what, function in (("fcombine", fcombine), ("fidentity", fidentity)):
+        if not callable(function):
+            raise TypeError(f"{made_at}: te.comm_reducer {name}: expected a function as {what}, got {function!r}")
 
     def reducer(expr: Any, axis: Any, where: Any = None, init: Any = None, *more: Any) -> Any:
         source = user_source()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import SupportsIndex
 
 from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_sequence
+from ..guards import integer_of, is_sequence
 from ..messages.location import Source
 from .arithmetic import whole
 from .expr import Expr
@@ -23,7 +22,7 @@ def checked_extents(shape: object, what: str, source: Source) -> tuple[Extent, .
     """A shape as numbers and index expressions."""
     if type(shape).__module__ == "numpy" and (tolist := getattr(shape, "tolist", None)) is not None:
         shape = tolist()  # also of an array of extents, which has an __index__ that refuses
-    if isinstance(shape, (int, Expr)) or hasattr(shape, "__index__"):
+    if isinstance(shape, (bool, Expr)) or integer_of(shape) is not None:
         shape = (shape,)
     if not is_sequence(shape):
         raise TypeError(f"{source}: {what}: expected a shape, got {shape!r}")
@@ -35,11 +34,12 @@ def checked_extents(shape: object, what: str, source: Source) -> tuple[Extent, .
                 raise TypeError(f"{source}: {what}: dimension {position}: expected an extent, got {extent}")
             extents.append(extent)
             continue
-        if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
+        number = integer_of(extent)
+        if number is None:
             raise TypeError(f"{source}: {what}: dimension {position}: expected an integer or te.var, got {extent!r}")
-        if extent.__index__() < 0:
-            raise ValueError(f"{source}: {what}: dimension {position}: expected at least 0, got {extent.__index__()}")
-        extents.append(IntExtent(extent.__index__()))
+        if number < 0:
+            raise ValueError(f"{source}: {what}: dimension {position}: expected at least 0, got {number}")
+        extents.append(IntExtent(number))
     return Array(extents)
 
 

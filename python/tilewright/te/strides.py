@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_sequence
+from ..guards import integer_of, is_sequence
 from ..messages.location import Source, user_source
 from .expr import Expr, Var
 
@@ -36,12 +36,12 @@ def check_strides(strides: object, shape: Sequence[int | Expr], what: str, sourc
             if not isinstance(stride, Var) or not stride.is_symbol or not stride.is_index:
                 raise TypeError(f"{at}: expected an integer, a te.var of int32 or int64, or None, got {stride}")
             found.append(stride)
-        elif isinstance(stride, bool) or not isinstance(stride, SupportsIndex):
+        elif (number := integer_of(stride)) is None:
             raise TypeError(f"{at}: expected an integer, a te.var of int32 or int64, or None, got {stride!r}")
-        elif stride.__index__() < 0:
-            raise ValueError(f"{at}: expected at least 0, got {stride.__index__()}")
+        elif number < 0:
+            raise ValueError(f"{at}: expected at least 0, got {number}")
         else:
-            found.append(stride.__index__())
+            found.append(number)
     return None if _are_row_major(found, shape) else tuple(found)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_listed
+from ..guards import integer_of, is_listed
 from ..messages.location import Source, user_source
 from .arithmetic import constant, literal, whole
 from .expr import Const, Expr, IterVar, Var
@@ -123,11 +123,12 @@ def _checked_default(number: Var, default: object, source: Source, is_bounded: b
 
 
 def _at_least(least: int, number: object, what: str, source: Source) -> int:
-    if isinstance(number, bool) or not isinstance(number, SupportsIndex):
+    whole_number = integer_of(number)
+    if whole_number is None:
         raise TypeError(f"{source}: {what}: expected an integer, got {number!r}")
-    if number.__index__() < least:
-        raise ValueError(f"{source}: {what}: expected at least {least}, got {number.__index__()}")
-    return number.__index__()
+    if whole_number < least:
+        raise ValueError(f"{source}: {what}: expected at least {least}, got {whole_number}")
+    return whole_number
 
 
 def size_var(
@@ -166,17 +167,17 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
         dom, tag = (tag or None), dom
     if tag not in THREAD_TAGS:
         raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {tag!r}")
-    extent = whole(dom)
+    said = whole(dom)
     if is_listed(dom):
         dom = tuple(map(whole, dom))
-        if len(dom) != 2 or dom[0] != 0:
+        if len(dom) != 2 or integer_of(dom[0]) != 0:
             raise ValueError(f"{source}: te.thread_axis {tag}: expected the pair (0, extent), got {dom!r}")
-        extent = dom[1]
-    if extent is not None:
-        if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
-            hint = ": leave it out, for the axis that is bound says it" if isinstance(extent, Expr) else ""
-            raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {extent!r}{hint}")
-        extent = extent.__index__()
+        said = dom[1]
+    extent = integer_of(said)
+    if said is not None:
+        if extent is None:
+            hint = ": leave it out, for the axis that is bound says it" if isinstance(said, Expr) else ""
+            raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {said!r}{hint}")
         if extent < 1:
             raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at least 1, got {extent}")
         if extent > 2**31 - 1:

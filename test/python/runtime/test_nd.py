@@ -75,6 +75,8 @@ def test_between_devices(fake, here, there) -> None:
     [
         (lambda: nd.empty((2, -1)), ValueError, "expected extents of 0 or more, got -1 in shape (2, -1)"),
         (lambda: nd.empty((2, 1.5)), TypeError, "expected extents as ints, got 1.5 in shape (2, 1.5)"),
+        (lambda: nd.empty(1 << 55), MemoryError, "no memory for 144115188075855872 bytes on cpu:0"),
+        (lambda: nd.empty((1 << 63, 2)), MemoryError, "no memory for 73786976294838206464 bytes on cpu:0"),
         (lambda: nd.empty(2, "U3"), TypeError, "expected a dtype of numbers, got <U3"),
         (lambda: nd.empty(2, "text"), TypeError, "expected a dtype of numbers, got 'text'"),
         (lambda: nd.empty(2).copyfrom(np.zeros(3, "float32")), ValueError, "expected an array of shape (2,), got (3,)"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import SupportsIndex
-
 from ...errors import Diagnostic, ScheduleError
 from ...errors import TilewrightTypeError as TypeError
 from ...errors import TilewrightValueError as ValueError
+from ...guards import integer_of
 from ...messages.location import Source
 from ..arithmetic import whole
 from ..fragments import FRAGMENT_SCOPES
@@ -25,9 +24,9 @@ def integer(value: object, what: str, name: str, source: Source, default: int | 
     if value is None and default is None:
         return None
     value = whole(value)
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+    number = integer_of(value)
+    if number is None:
         raise TypeError(f"{source}: {what}: expected an integer as {name}, got {value!r}")
-    number = value.__index__()
     if not -_MOST <= number <= _MOST:
         bound = f"at most {_MOST}" if number > 0 else f"at least {-_MOST}"
         raise ValueError(f"{source}: {what}: expected {name} of {bound}, got {number}")
@@ -47,7 +46,7 @@ def checked_scope(what: str, scope: object, source: Source) -> str:
     All shared memory is sized at the launch, so ``"shared.dyn"`` is ``"shared"``. A fragment (``"wmma.matrix_a"``) is
     local to the lanes of a warp, which have it together where an instruction computes with it.
     """
-    if scope == "shared.dyn":
+    if isinstance(scope, str) and scope == "shared.dyn":
         return "shared"
     known = (*SCOPES, *FRAGMENT_SCOPES)
     if not isinstance(scope, str) or scope not in known:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mlir import ir
 
 from ...errors import TilewrightTypeError, TilewrightValueError
-from ...guards import is_listed
+from ...guards import is_listed, parameters_of
 from ...ir.diagnostics import MLIRError
 from ...messages.location import Source, user_source
 from ..arithmetic import literal
@@ -266,9 +266,9 @@ def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.
             raise TilewrightValueError(
                 f"{source}: transform_layout: expected an affine map, affine_map<...>, got {mapping!r}"
             ) from None
-    if not callable(mapping):
+    parameters = parameters_of(mapping)
+    if parameters is None:
         raise TilewrightTypeError(f"{source}: transform_layout: expected a function of the indices, got {mapping!r}")
-    parameters = list(inspect.signature(mapping).parameters.values())
     names = [p.name for p in parameters if p.kind is not inspect.Parameter.VAR_POSITIONAL]
     if len(parameters) == len(names) and len(names) != rank or len(names) > rank:
         raise TilewrightValueError(

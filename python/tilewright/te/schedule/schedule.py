@@ -155,7 +155,7 @@ class Schedule(ProgramPrimitives):
         op = of.op if isinstance(of, Tensor) else of
         if isinstance(op, PlaceholderOp) and op in self.names:
             return self._inputs.setdefault(op, Stage(self, op))
-        if op in self.written:
+        if isinstance(op, Operation) and op in self.written:
             return self.written[op]
         return self.find_stage(of, "schedule", user_source())
 
