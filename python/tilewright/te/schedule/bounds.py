@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .schedule import Schedule
     from .stage import Stage
 
-__all__ = ["InferBound"]
+__all__ = ["InferBound", "whole_extent"]
 
 
 def InferBound(sch: Schedule) -> dict[IterVar, Range]:  # noqa: N802 - TVM's name
@@ -69,7 +69,7 @@ def _stage(stage: Stage, extents: dict[str, str], names: dict[Any, str], bounds:
         if text is not None and text.isdigit():
             bounds[axis] = Range(0, as_extent(int(text)))
         elif text is not None or not is_there:
-            bounds[axis] = Range(0, _whole(axis, stage))
+            bounds[axis] = Range(0, whole_extent(axis, stage))
         else:
             bounds[axis] = Range(0, as_extent(1))  # one iteration makes no loop
     for relation in reversed(stage.relations):
@@ -80,25 +80,25 @@ def _stage(stage: Stage, extents: dict[str, str], names: dict[Any, str], bounds:
             bounds[axis] = axis.dom
 
 
-def _whole(axis: IterVar, stage: Stage) -> Any:
+def whole_extent(axis: IterVar, stage: Stage) -> Any:
     """The extent of an axis where it is no number, as the extents of the axes that it came of make it."""
     if axis.dom is not None:
         return axis.dom.extent
     for relation in stage.relations:
         if isinstance(relation, Fuse) and relation.fused is axis:
-            return _whole(relation.outer, stage) * _whole(relation.inner, stage)
+            return whole_extent(relation.outer, stage) * whole_extent(relation.inner, stage)
         if isinstance(relation, Split) and (axis is relation.outer or axis is relation.inner):
             given = relation.nparts if axis is relation.outer else relation.factor
             other = relation.factor if axis is relation.outer else relation.nparts
             if given is not None or other is None:
                 return given
-            return (_whole(relation.parent, stage) + (other - 1)) // other
+            return (whole_extent(relation.parent, stage) + (other - 1)) // other
     return as_extent(1)
 
 
 def _joined(split: Split, bounds: dict[IterVar, Range], stage: Stage) -> Range:
     whole: int | Expr = bounds[split.outer].extent * bounds[split.inner].extent
-    asked = _whole(split.parent, stage)
+    asked = whole_extent(split.parent, stage)
     if not isinstance(whole, int):
         return Range(0, asked)
     return Range(0, as_extent(min(whole, asked) if isinstance(asked, int) else whole))

@@ -259,7 +259,8 @@ class MemoryPrimitives(StageHandles):
 
         Requires: comparisons of a ``te.thread_axis`` on threadIdx with numbers, such as ``tx.var.equal(0)`` or ``tx.var
         < 8``, combined by te.all. Either no element of the stage depends on the index, as after a reduction across its
-        threads. Or the threads that do not store have no elements.
+        threads. Or the threads that do not store have no elements. Beside them, a comparison of an axis's index with
+        its extent, such as ``bx * 32 + ty < n``, says what the loops say anyway.
 
         >>> from tilewright import te
         >>> A = te.placeholder((8, 32), name="A")
@@ -295,5 +296,5 @@ class MemoryPrimitives(StageHandles):
         from .store_predicate import storing_threads
 
         source = user_source()
-        for thread, (first, end) in storing_threads(predicate, source).items():
+        for thread, (first, end) in storing_threads(predicate, self, source).items():
             self.schedule.apply(handles.set_store_predicate, source, self.handle, self.name, thread, first, end)
