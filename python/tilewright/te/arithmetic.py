@@ -50,8 +50,13 @@ def literal(value: object, like: Expr | None, source: Source) -> Expr:
 
 
 def whole(value: Any) -> Any:
-    """The number that a constant of an integer type is; anything else itself."""
-    return int(value.value) if isinstance(value, Const) and value.element_type.is_integer else value
+    """The number that an integer constant is, or a sum or product of such; anything else itself."""
+    if not isinstance(value, Expr) or not value.element_type.is_integer:
+        return value
+    from .linear import linear_of
+
+    linear = linear_of(value)
+    return value if linear is None or linear.terms else linear.constant
 
 
 def constant(value: int | float | bool, dtype: DType, source: Source) -> Const:

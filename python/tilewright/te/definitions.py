@@ -18,7 +18,7 @@ from .expr import Expr, ExprLike, IterVar
 from .names import checked_name
 from .shapes import check_size, checked_extents
 from .strides import Stride, check_strides
-from .tag import current_tag
+from .tag import current_tag, notes
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def compute(
     result = fcompute(*axis)
     if (called := getattr(result, "op", None)) is not None and hasattr(result, "intrin"):
         op = called(name, axis, extents, source)
-        op.tag, op.attrs = tag, dict(attrs or {})
+        op.tag, op.attrs = tag, notes(attrs, what, source)
         return tuple(op.results) if op.num_outputs > 1 else op.output(0)
     if missing is not None:
         raise missing
@@ -246,5 +246,5 @@ def compute(
         if value is None:
             raise TypeError(f"{source}: {what}: expected the function to return an expression, got None")
     op = ComputeOp(name, axis, extents, tuple(literal(value, None, source) for value in values), source)
-    op.tag, op.attrs = tag, dict(attrs or {})
+    op.tag, op.attrs = tag, notes(attrs, what, source)
     return tuple(op.results) if several else op.output(0)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..guards import is_list, is_listed
 from ..messages.location import Source, user_source
+from ..tvm_compat.missing_names import attributes_of
 from .expr import Expr
 from .names import checked_name
 from .shapes import checked_extents
 from .statements import Buffer, Statement, check_stores, expressions_of, statements_in
-from .tag import current_tag
+from .tag import current_tag, notes
 from .tensor import Extent, Operation, Tensor
 
 __all__ = ["ExternOp", "extern"]
@@ -52,6 +53,9 @@ class ExternOp(Operation):
     def shape_of(self, index: int) -> tuple[Extent, ...]:
         return self.shapes[index]
 
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("te.ExternOp", "'ExternOp' object")
+
 
 def extern(
     shape: object,
@@ -80,7 +84,8 @@ def extern(
     name
         The name of the stage.
     dtype
-        The type of the results' elements, or a list of types; that of the inputs where it is one.
+        The type of the results' elements, or a list of types. By default the types of `out_buffers`, or that of the
+        inputs where it is one.
     in_buffers, out_buffers
         Your own buffers for the tensors, made by `decl_buffer`.
     tag, attrs
@@ -124,6 +129,9 @@ def extern(
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: {what}: input {position}: expected a tensor, got {one!r}")
     shapes = _shapes(shape, what, source)
+    own = out_buffers if is_listed(out_buffers) else [out_buffers]
+    if dtype is None and len(own) == len(shapes) and all(isinstance(one, Buffer) for one in own):
+        dtype = [one.dtype for one in own]
     op = ExternOp(name, tensors, shapes, element_types(dtype, tensors, len(shapes), what, source), source)
     results = list(op.results)
     read = _buffers(tensors, in_buffers, f"{what}: in_buffers", source)
@@ -140,7 +148,7 @@ def extern(
         )
     check_stores(statements, read, what)
     op.buffers, op.statements = (*read, *made), statements
-    op.tag, op.attrs = tag, dict(attrs or {})
+    op.tag, op.attrs = tag, notes(attrs, what, source)
     return results[0] if len(results) == 1 else results
 
 

@@ -100,12 +100,13 @@ class ValueReader:
         value = self._value(node.value)
         if isinstance(value, Buffer):
             return Load(value, value.check(self._indices(node), self._source(node)), self._source(node))
-        index = number_of(self._value(node.slice))
-        if not is_listed(value) or index is None:
-            raise self._error(node, f"expected an element of a tensor or a tuple, got {ast.unparse(node)}")
-        if not -len(value) <= index < len(value):
-            raise self._error(node, f"expected an index below {len(value)}, got {index}")
-        return value[index]
+        for index in map(number_of, self._indices(node)):
+            if not is_listed(value) or index is None:
+                raise self._error(node, f"expected an element of a tensor or a tuple, got {ast.unparse(node)}")
+            if not -len(value) <= index < len(value):
+                raise self._error(node, f"expected an index below {len(value)}, got {index}")
+            value = value[index]
+        return value
 
     def _indices(self, node: ast.Subscript) -> tuple[Any, ...]:
         found = self._value(node.slice)

@@ -13,6 +13,7 @@ from .expr import Expr, IterVar, Previous, Read, Select
 from .names import checked_name
 from .rewrite import rewrite
 from .scan_stages import ScanOp, offset, scan_of_stages
+from .tag import notes
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 
 __all__ = ["ScanOp", "scan"]
@@ -128,12 +129,12 @@ def scan(
         names = [f"{name}.v{i}" for i in range(len(states))] if len(states) > 1 else [name]
         made = scan_of_stages(inits, updates, states, names, what, source)
         for one in made:
-            one.op.tag, one.op.attrs = tag, dict(attrs or {})
+            one.op.tag, one.op.attrs = tag, notes(attrs, what, source)
         return made if several else made[0]
     op = ScanOp(name, axis, states[0].shape, body, source)
     op.updates = tuple(dict.fromkeys(one.op for one in updates))
     op.written = tuple(one for one in _between(updates, states) if one not in op.updates)
-    op.tag, op.attrs = tag, dict(attrs or {})
+    op.tag, op.attrs = tag, notes(attrs, what, source)
     return list(op.results) if several else op.output(0)
 
 

@@ -10,9 +10,11 @@ from typing import Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import is_list, is_mapping
 from ..messages.location import Source, user_source
+from .extents import as_extent
 
-__all__ = ["TagScope", "current_tag", "tag_scope"]
+__all__ = ["TagScope", "current_tag", "notes", "tag_scope"]
 
 _current: ContextVar[str] = ContextVar("tag", default="")
 
@@ -72,3 +74,14 @@ def current_tag(given: str, what: str, source: Source) -> str:
     if given and around:
         raise ValueError(f"{source}: {what}: expected one tag, got {given!r} inside te.tag_scope({around!r})")
     return given or around
+
+
+def notes(attrs: object, what: str, source: Source) -> dict[str, Any]:
+    """The `attrs` that a user gave an operation: ints in them have a ``.value``, as TVM's have."""
+    if attrs is not None and not is_mapping(attrs):
+        raise TypeError(f"{source}: {what}: expected attrs as a dict, got {attrs!r}")
+    return {key: [_note(one) for one in of] if is_list(of) else _note(of) for key, of in (attrs or {}).items()}
+
+
+def _note(value: Any) -> Any:
+    return value if isinstance(value, bool) else as_extent(value)

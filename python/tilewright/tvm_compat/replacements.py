@@ -150,6 +150,7 @@ _OTHERS: dict[str, dict[str, str]] = {
         "ScanFixPointAnalysis VerifyCompactBuffer SchedulePostProcToPrimFunc",
     },
     "te.Schedule": {"Schedule.trace()": "schedule_record primitive_record keep_schedule_record"},
+    "te.ExternOp": {"print(s) of the schedule, which shows the statements": "body"},
     "te.Stage": {
         "Stage.transform_layout, which keeps the loops": "layout_transforms axis_separators",
         "Schedule.groups": "num_child_stages",

@@ -54,6 +54,9 @@ NAMES: dict[str, str] = {
     "te.Operation": """
         attrs axis body input_tensors name num_outputs output reduce_axis tag
     """,
+    "te.ExternOp": """
+        body
+    """,
     "te.hybrid": """
         HybridModule build decorate parse script source_to_op
     """,

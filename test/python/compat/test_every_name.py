@@ -27,6 +27,13 @@ ASKS_A_GPU = {
 }
 
 
+def doubled(a):
+    b = output_tensor((8,), "float32")  # noqa: F821 - scripts have it by name
+    for i in range(8):
+        b[i] = a[i] * 2
+    return b
+
+
 @pytest.fixture(scope="module")
 def owners() -> dict[str, object]:
     """What has the names of each namespace or class."""
@@ -38,6 +45,7 @@ def owners() -> dict[str, object]:
         "te.Stage": s[B],
         "te.Tensor": A,
         "te.Operation": B.op,
+        "te.ExternOp": te.hybrid.script(doubled)(A).op,
         "IRBuilder": tvm.tir.ir_builder.create(),
         "Buffer": tvm.tir.decl_buffer((4,)),
         "PrimExpr": te.var("n") + 1,

@@ -400,3 +400,25 @@ def test_what_is_no_script() -> None:
         tvm.ScheduleError, match="expected a stage with loops of its own, got the script 'running_maximum'"
     ):
         s[s.outputs[0]].split(s.outputs[0].axis[0], factor=4)
+
+
+@script
+def with_a_table(a, table):
+    b = output_tensor(a.shape, a.dtype)
+    for i in const_range(2):
+        for j in const_range(len(table[0])):
+            b[i, j] = a[i, j] * table[i, j] + table[i][0]
+    return b
+
+
+def test_a_table_of_numbers() -> None:
+    """Of two indices, as `tvm.runtime.convert` makes one of nested lists."""
+    numbers = np.array([[1, 2, 3], [5, 4, 3]], "int32")
+    a = te.placeholder((2, 3), "int32", name="a")
+    b = with_a_table(a, tvm.runtime.convert(numbers.tolist()))
+    f = tvm.build(te.create_schedule(b.op), [a, b], target="llvm")
+    given = np.arange(6, dtype="int32").reshape(2, 3)
+    (got,) = tvm.testing.run(f, [given], [((2, 3), "int32")])
+    np.testing.assert_array_equal(got, given * numbers + numbers[:, :1])
+    with pytest.raises(ValueError, match=r"hybrid.script with_a_table: expected an index below 1, got 1$"):
+        with_a_table(a, [[1, 2]])

@@ -272,3 +272,36 @@ def test_kinds_of_axes_have_the_numbers_of_tvm() -> None:
     assert s[D].iter_var_attrs[D.op.axis[1]].iter_type == IterVar.Tensorized
     assert (i.iter_type, k.iter_type) == (IterVar.DataPar, IterVar.CommReduce)
     assert te.thread_axis("threadIdx.x").iter_type == IterVar.ThreadIndex
+
+
+def test_bounds_beside_stages_of_which_nothing_was_said() -> None:
+    """A stage whose handle no primitive made is compared with none."""
+    m, n = te.var("m"), te.var("n")
+    X = te.compute((m, n), lambda i, j: te.const(1, "float32"), name="X")
+    state = te.placeholder((m, n))
+    first = te.compute((1, n), lambda _, i: X[0, i])
+    update = te.compute((m, n), lambda t, i: state[t - 1, i] + X[t, i])
+    scan = te.scan(first, update, state)
+    s = te.create_schedule(scan.op)
+    copy = s.cache_read(X, "local", update)
+    outer, _ = s[update].split(update.op.axis[1], factor=4)
+    s[copy].compute_at(s[update], outer)
+    assert te.schedule.InferBound(s.normalize())[copy.op.axis[1]].extent.value == 4
+
+
+def test_extents_of_constants() -> None:
+    n = tvm.runtime.convert(12)
+    A = te.compute((n, n * 2), lambda i, j: 1, name="A")
+    B = te.compute((n - 2, 2 * n - 2), lambda i, j: A[i + 1, j + 1] + A[i, j] + A[i + 2, j], name="B")
+    assert (A.shape, B.shape) == ((12, 24), (10, 22))
+    s = te.create_schedule(B.op)
+    s[A].compute_at(s[B], B.op.axis[1])
+    bounds = te.schedule.InferBound(s)
+    assert [bounds[axis].extent.value for axis in A.op.axis] == [3, 2]
+
+
+def test_notes_of_an_operation() -> None:
+    A = te.placeholder((4,), name="A")
+    B = te.compute((4,), lambda i: A[i], attrs={"hello": 1, "arr": [10, 12], "is": True, "layout": "NCHW"})
+    assert B.op.attrs == {"hello": 1, "arr": [10, 12], "is": True, "layout": "NCHW"}
+    assert (B.op.attrs["hello"].value, B.op.attrs["arr"][1].value, B.op.attrs["is"]) == (1, 12, True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -91,6 +93,7 @@ CALLS: dict[str, Callable[[Program, Any], object]] = {
     "if_then_else": lambda p, v: te.if_then_else(v, p.A[0, 0], v),
     "var": lambda p, v: te.var(v),
     "var min": lambda p, v: te.var("n", min=v, divisible_by=v),
+    "compute attrs": lambda p, v: te.compute((4,), lambda i: p.A[i, i], attrs=v),
     "scan": lambda p, v: te.scan(v, v, v),
     "gradient": lambda p, v: te.gradient(p.C, v),
     "gradient of": lambda p, v: te.gradient(v, p.A),
@@ -131,6 +134,7 @@ def test_each_is_told_at_the_users_line(name: str) -> None:
         ("reduce_axis", np.array([4]), "reduce_axis k: expected an integer or te.var as its end, got array([4])"),
         ("stage of", [4], "schedule: expected a tensor or its .op, got [4]"),
         ("compute of", int, "compute compute: expected a function of the axes, got <class 'int'>"),
+        ("compute attrs", 4, "compute compute: expected attrs as a dict, got 4"),
         ("extern", 4, "extern extern: expected a function of buffers as fcompute, got 4"),
         ("intrinsic", 4, "decl_tensor_intrin tensor_intrin: expected a function of buffers as fcompute, got 4"),
         ("comm_reducer", 4, "te.comm_reducer reduce: expected a function as fcombine, got 4"),
@@ -143,3 +147,12 @@ def test_the_texts(name: str, odd: object, told: str) -> None:
     with pytest.raises(TypeError) as caught:
         CALLS[name](Program(), odd)
     assert re.sub(r"^.*test_odd_objects\.py:\d+: ", "", str(caught.value)) == told
+
+
+@pytest.mark.parametrize("function", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_schedule_is_not_copied(function: Callable[[object], object]) -> None:
+    with pytest.raises(TypeError) as caught:
+        function(Program().s)
+    assert str(caught.value) == (
+        "schedule: expected no copy and no pickle of a schedule: make another, and apply the trace() of this one to it"
+    )

@@ -485,3 +485,25 @@ def test_intrinsics_are_of_a_thread() -> None:
     assert error(ValueError, lambda: declared(lambda ib: one_kernel(ib, 4))) == (
         "decl_tensor_intrin copy: expected statements of one thread, got a loop on threadIdx.x: bind the loops around"
     )
+
+
+def test_types_of_buffers():
+    """Those of `out_buffers`, where no others are said."""
+    a = te.placeholder((8,), name="a")
+    values, places = tir.decl_buffer((8,), "float32", name="v"), tir.decl_buffer((8,), "int32", name="p")
+
+    def mirrored(ins, outs):
+        ib = tir.ir_builder.create()
+        v, p, x = ib.buffer_ptr(outs[0]), ib.buffer_ptr(outs[1]), ib.buffer_ptr(ins[0])
+        with ib.for_range(0, 8) as i:
+            v[i] = x[7 - i]
+            p[i] = 7 - i
+        return ib.get()
+
+    one, other = te.extern([(8,), (8,)], [a], mirrored, out_buffers=[values, places])
+    assert (one.dtype, other.dtype) == ("float32", "int32")
+    f = tvm.build(te.create_schedule(one.op), [a, one, other], "cpu")
+    given = np.arange(8, dtype="float32")
+    got = tvm.testing.run(f, [given], [((8,), "float32"), ((8,), "int32")])
+    np.testing.assert_array_equal(got[0], given[::-1])
+    np.testing.assert_array_equal(got[1], np.arange(8)[::-1])

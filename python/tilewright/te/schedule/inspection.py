@@ -95,7 +95,8 @@ class Inspection(StageHandles):
         place = self._place()
         if place is None or len(place.operands) == 1:
             return None
-        return next((one for one in self.schedule.stages if one.made_handle == place.operands[1]), None)
+        handles = ((one.made_handle, one) for one in self.schedule.stages)  # a handle is only compared with another
+        return next((one for handle, one in handles if handle is not None and handle == place.operands[1]), None)
 
     @property
     def attach_ivar(self) -> IterVar | None:

@@ -116,6 +116,11 @@ class Schedule(ProgramPrimitives):
     if not TYPE_CHECKING:
         __getattr__ = attributes_of("te.Schedule", "'Schedule' object")
 
+    def __reduce__(self) -> str:
+        """A copy would change what it is a copy of. Raises TypeError."""
+        hint = "make another, and apply the trace() of this one to it"
+        raise TypeError(f"schedule: expected no copy and no pickle of a schedule: {hint}")
+
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stages, each after those that it reads, then those that the schedule made."""
