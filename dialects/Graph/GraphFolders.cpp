@@ -99,8 +99,36 @@ struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
     return success();
   }
 };
+
+/// Slices whose numbers are 0, 1, … are those that the tensor begins with.
+struct GatherOfPositions : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    Value indices = op.getIndices();
+    if (auto reshape = indices.getDefiningOp<ReshapeOp>())
+      indices = reshape.getX();
+    auto iota = indices.getDefiningOp<IotaOp>();
+    auto type = cast<RankedTensorType>(op.getX().getType()), result = cast<RankedTensorType>(op.getType());
+    if (!iota || !type.hasStaticShape() || !result.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "the indices are no positions, or shapes are not static");
+    auto positions = cast<RankedTensorType>(iota.getType());
+    int64_t axis = op.getAxis();
+    if (positions.getRank() != 1 || positions.getDimSize(0) > type.getDimSize(axis))
+      return rewriter.notifyMatchFailure(op, "the positions are not those of one dimension, or too many");
+    SmallVector<int64_t> sizes(type.getShape()), starts(type.getRank(), 0), steps(type.getRank(), 1);
+    sizes[axis] = positions.getDimSize(0);
+    auto sliced = RankedTensorType::get(sizes, type.getElementType());
+    Value slice = SliceOp::create(rewriter, op.getLoc(), sliced, op.getX(), rewriter.getI64ArrayAttr(starts), steps,
+                                  rewriter.getI64ArrayAttr(sizes));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, slice, rewriter.getI64ArrayAttr(result.getShape()));
+    return success();
+  }
+};
 } // namespace
 
+void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<GatherOfPositions>(context);
+}
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<ReshapeOfReshape>(context);
 }

@@ -86,6 +86,7 @@ def Graph_GatherOp : Graph_PlainOp<"gather", "the slices along an axis that the 
   let description = "A negative index counts from the end.";
   let arguments = (ins Graph_AnyTensor:$x, Graph_IntegerTensor:$indices, I64Attr:$axis);
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 def Graph_GatherElementsOp : Graph_PlainOp<"gather_elements", "for each index the element at its place with the index along the axis"> {
   let arguments = (ins Graph_AnyTensor:$x, Graph_IntegerTensor:$indices, I64Attr:$axis);

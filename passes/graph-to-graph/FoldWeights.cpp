@@ -1,6 +1,8 @@
 //===- FoldWeights.cpp - what depends on weights alone becomes a weight ----===//
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
+#include "passes/graph-to-graph/FoldedWeight.h"
+#include "passes/graph-to-graph/TensorTypes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,11 +17,6 @@ namespace {
 
 /// A result of at most so many bytes may be larger than what it is made of.
 constexpr int64_t kSmall = 64 << 10;
-
-int64_t getBytes(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * getElementBytes(type.getElementType());
-}
 
 bool isLeaf(Operation *op) { return isa<graph::WeightOp, graph::ConstantOp>(op); }
 
@@ -76,37 +73,21 @@ private:
     int64_t bytes = 0;
     bool computes = false;
     for (Operation *op : slice) {
-      bytes += isa<graph::WeightOp>(op) ? getBytes(op->getResult(0)) : 0;
+      bytes += isa<graph::WeightOp>(op) ? bytesOfTensor(typeOfTensor(op->getResult(0))) : 0;
       computes |= !isLeaf(op) && !op->hasTrait<graph::MovesElements>();
     }
-    if (!(computes || isReshapedFilter(slice)) || bytes == 0 || getBytes(result) > std::max(bytes, kSmall))
+    if (!(computes || isReshapedFilter(slice)) || bytes == 0 ||
+        bytesOfTensor(typeOfTensor(result)) > std::max(bytes, kSmall))
       return;
-    ModuleOp folded = getFolded();
-    OpBuilder builder = OpBuilder::atBlockEnd(folded.getBody());
-    std::string name = "folded." + std::to_string(llvm::range_size(folded.getOps<func::FuncOp>()));
-    auto made = func::FuncOp::create(builder, root->getLoc(), name, builder.getFunctionType({}, {result.getType()}));
-    builder.createBlock(&made.getBody());
-    IRMapping mapping;
-    for (Operation *op : slice)
-      builder.clone(*op, mapping);
-    func::ReturnOp::create(builder, root->getLoc(), mapping.lookup(result));
-    builder.setInsertionPoint(root);
-    auto weight = graph::WeightOp::create(builder, root->getLoc(), result.getType(), name);
-    weight->setAttr(graph::kFoldedAttr,
-                    SymbolRefAttr::get(builder.getContext(), kModule, {FlatSymbolRefAttr::get(made)}));
+    Value weight = foldToWeight(root, result.getType(), [&](OpBuilder &builder) {
+      IRMapping mapping;
+      for (Operation *op : slice)
+        builder.clone(*op, mapping);
+      return mapping.lookup(result);
+    });
     result.replaceAllUsesWith(weight);
   }
 
-  /// The module of the functions that compute folded weights.
-  ModuleOp getFolded() {
-    auto module = function->getParentOfType<ModuleOp>();
-    if (auto known = module.lookupSymbol<ModuleOp>(kModule))
-      return known;
-    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    return ModuleOp::create(builder, module.getLoc(), kModule);
-  }
-
-  static constexpr llvm::StringLiteral kModule = "graph.weights";
   func::FuncOp function;
   llvm::SetVector<Operation *> known;
 };

@@ -31,7 +31,7 @@ def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
 def QuantizeOperators : Pass<"quantize-operators", "mlir::ModuleOp"> {
   let summary = "Matmuls and convolutions by weights get operands that were quantised to int8";
   let description = [{
-    Of operators in float32 that calibration has given the largest magnitude of their first operand, as
+    Of operators in floats of 16 or 32 bits that calibration has given the largest magnitude of their first operand, as
     `graph.magnitude`. Their first operand is quantised with one scale, magnitude / 127, and their weight with one scale
     for each output channel. `graph.quantized_from` names the weight that the integers and their scales are made of, and
     `graph.scale_axis` is its axis. What remains is in QDQ form, which `fuse-quantization` makes an operator of integers.
@@ -249,6 +249,29 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
                         "How many operators a group has at most; 0 is any number, 1 is no fusion">,
                  Option<"stridedAttention", "strided-attention", "bool", /*default=*/"false",
                         "Whether attention may read and write tensors that are not row-major">];
+}
+
+def FoldGroups : Pass<"fold-groups", "mlir::ModuleOp"> {
+  let summary = "Groups that read no input become weights";
+  let description = [{
+    Such groups make positions, masks and the angles of rotary embeddings, in each call the same. They become weights as
+    `fold-weights` makes them, of at most 1 MiB. Their shapes are static, and they read neither inputs nor weights.
+
+    ```mlir
+    %c = graph.group "iota_cast_cos" {
+      %i = graph.iota {axis = 0 : i64, shape = [16], to = "int64"} : tensor<16xi64>
+      %f = graph.cast %i {saturate = true, to = "float32"} : (tensor<16xi64>) -> tensor<16xf32>
+      %r = graph.cos %f : tensor<16xf32>
+      graph.yield %r : tensor<16xf32>
+    } {ends = ["2 operators use it"]} : tensor<16xf32>
+    ```
+
+    becomes, with `@folded.0` returning the cosines,
+
+    ```mlir
+    %c = graph.weight "folded.0" {graph.folded = @graph.weights::@folded.0} : tensor<16xf32>
+    ```
+  }];
 }
 
 def ViewReshapes : Pass<"view-reshapes", "mlir::ModuleOp"> {

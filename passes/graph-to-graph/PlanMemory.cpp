@@ -2,29 +2,14 @@
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
 #include "passes/graph-to-graph/Groups.h"
+#include "passes/graph-to-graph/TensorTypes.h"
 #include "runtime/host/Arena.h"
-
-#include <limits>
 
 using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "passes/graph-to-graph/Passes.h.inc"
-
-/// The bytes of a tensor, a bool being one; nothing of one of symbolic size. The most that 63 bits count where it has
-/// more.
-static std::optional<int64_t> getTensorBytes(RankedTensorType type) {
-  if (!type.hasStaticShape())
-    return std::nullopt;
-  int64_t bytes = getElementBytes(type.getElementType());
-  if (llvm::is_contained(type.getShape(), 0))
-    return 0;
-  for (int64_t extent : type.getShape())
-    if (__builtin_mul_overflow(bytes, extent, &bytes))
-      return std::numeric_limits<int64_t>::max();
-  return bytes;
-}
 
 namespace {
 
@@ -62,13 +47,13 @@ static LogicalResult planFunction(func::FuncOp function) {
   for (auto group : function.getOps<graph::GroupOp>()) {
     group.setOffsets(SmallVector<int64_t>(group.getNumResults(), -1));
     for (OpResult result : group.getResults()) {
-      auto bytes = getTensorBytes(cast<RankedTensorType>(result.getType()));
       Life life{positions[group]};
       life.addReaders(result, /*isWhole=*/true, positions);
-      if (!bytes || life.isOutput)
+      RankedTensorType type = typeOfTensor(result);
+      if (!type.hasStaticShape() || life.isOutput)
         continue;
       results.push_back(result);
-      buffers.push_back({*bytes, positions[group], life.last});
+      buffers.push_back({bytesOfTensor(type), positions[group], life.last});
     }
   }
   SmallVector<host::ArenaBuffer *> order(buffers.size()), placed(buffers.size());

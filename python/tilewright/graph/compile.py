@@ -25,7 +25,7 @@ _SIMPLIFY = (
     "canonicalize", "cse", "raise-attention", "fuse-quantization", "merge-matmuls", "channels-last", "sink-reshapes",
     "fold-weights",
 )  # fmt: skip
-_LAST = ("view-reshapes", "plan-memory", "form-cuda-graph")
+_LAST = ("fold-groups", "view-reshapes", "plan-memory", "form-cuda-graph")
 PASSES = (*_SIMPLIFY, "fuse-operators", *_LAST)
 """The passes on a graph, in their order. Each can be switched off. `channels-last` is for GPUs with tensor cores alone,
 and `form-cuda-graph` for target cuda."""

@@ -51,3 +51,27 @@ func.func @reversed(%x: tensor<3xf32>) -> tensor<3xf32> {
   %a = graph.slice %x {starts = [2], steps = array<i64: -1>, sizes = [3]} : (tensor<3xf32>) -> tensor<3xf32>
   return %a : tensor<3xf32>
 }
+
+// Slices whose numbers are the first positions are those that the tensor begins with.
+// CHECK-LABEL: func.func @gather_of_positions
+// CHECK-NEXT: %[[S:.*]] = graph.slice %arg0 {sizes = [4, 3], starts = [0, 0], steps = array<i64: 1, 1>} : (tensor<8x3xf32>) -> tensor<4x3xf32>
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[S]] {shape = [1, 4, 3]}
+// CHECK-NEXT: return %[[R]]
+func.func @gather_of_positions(%x: tensor<8x3xf32>) -> tensor<1x4x3xf32> {
+  %i = graph.iota {axis = 0 : i64, shape = [4], to = "int64"} : tensor<4xi64>
+  %p = graph.reshape %i {shape = [1, 4]} : (tensor<4xi64>) -> tensor<1x4xi64>
+  %y = graph.gather %x, %p {axis = 0 : i64} : (tensor<8x3xf32>, tensor<1x4xi64>) -> tensor<1x4x3xf32>
+  return %y : tensor<1x4x3xf32>
+}
+
+// Positions that the tensor does not have, and symbolic ones, stay indices.
+// CHECK-LABEL: func.func @other_positions
+// CHECK: graph.gather
+// CHECK: graph.gather
+func.func @other_positions(%x: tensor<8x3xf32>) -> (tensor<9x3xf32>, tensor<?x3xf32, #graph.extents<"n", "">>) {
+  %i = graph.iota {axis = 0 : i64, shape = [9], to = "int64"} : tensor<9xi64>
+  %y = graph.gather %x, %i {axis = 0 : i64} : (tensor<8x3xf32>, tensor<9xi64>) -> tensor<9x3xf32>
+  %j = graph.iota {axis = 0 : i64, shape = ["n"], to = "int64"} : tensor<?xi64, #graph.extents<"n">>
+  %z = graph.gather %x, %j {axis = 0 : i64} : (tensor<8x3xf32>, tensor<?xi64, #graph.extents<"n">>) -> tensor<?x3xf32, #graph.extents<"n", "">>
+  return %y, %z : tensor<9x3xf32>, tensor<?x3xf32, #graph.extents<"n", "">>
+}

@@ -48,3 +48,45 @@ def test_a_folded_weight_is_exported(tmp_path) -> None:
         model.export(tmp_path / "twice.so")
         for got, wanted in zip(tvm_ffi.load_module(str(tmp_path / "twice.so")).model(x), module(x), strict=True):
             np.testing.assert_allclose(np.asarray(got), wanted.numpy(), rtol=1e-5)
+
+
+class Rotated(torch.nn.Module):
+    """What positions alone decide: an embedding of them, their angles, and a mask."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.places = torch.nn.Embedding(length + 3, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        at = torch.arange(x.shape[1])
+        angles = at[:, None].float() * 10000.0 ** (-torch.arange(8) / 8)
+        hidden = at[:, None] > at[None, :]
+        x = x * angles.cos() + self.places(at)
+        scores = (x @ x.transpose(1, 2)).masked_fill(hidden, -1e9)
+        return scores.softmax(-1) @ x
+
+
+def test_what_positions_decide_is_computed_once() -> None:
+    torch.manual_seed(0)
+    module, x = Rotated(6), torch.randn(2, 6, 8)
+    with torch.no_grad():
+        model = tw.compile(module, (x,), target="cpu")
+        without = tw.compile(module, (x,), target="cpu", without=["fold-groups"])
+        assert all(any(one not in model.constants for one in group.inputs) for group in model.groups)
+        assert len(model.groups) < len(without.groups)
+        for one in (model, without):
+            torch.testing.assert_close(one(x), module(x), rtol=1e-5, atol=1e-5)
+        assert model.verify(x)
+
+
+def test_an_output_that_reads_no_input_is_a_copy() -> None:
+    class Positions(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return x + 1, torch.arange(5) * 3 - x.shape[0]
+
+    x = torch.zeros(2)
+    model = tw.compile(Positions(), (x,), target="cpu")
+    assert len(model.groups) == 1
+    _, places = model(x)
+    places[0] = 99
+    assert model(x)[1].tolist() == [-2, 1, 4, 7, 10]
