@@ -1,6 +1,7 @@
 //===- FuseQuantization.cpp - matmuls and convolutions of integers ---------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
+#include "passes/graph-to-graph/TensorTypes.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -28,7 +29,7 @@ struct Quantized {
 
   static std::optional<Quantized> of(Value value, int64_t axis) {
     auto op = value.getDefiningOp<graph::DequantizeOp>();
-    if (!op || op.getTo() != "float32" || op.getBlock() != 0)
+    if (!op || getFloatName(quantizedTensorType(op).getElementType()).empty() || op.getBlock() != 0)
       return std::nullopt;
     if (!quantizedTensorType(op.getX()).getElementType().isInteger(8))
       return std::nullopt;
@@ -45,8 +46,9 @@ public:
   Value cast(Value value, Type element) {
     if (quantizedTensorType(value).getElementType() == element)
       return value;
+    StringRef name = getFloatName(element);
     return graph::CastOp::create(rewriter, loc, quantizedTensorType(value).clone(element), value,
-                                 element.isF32() ? "float32" : "int32", true);
+                                 name.empty() ? "int32" : name, true);
   }
 
   /// A scale or a zero as a tensor that is broadcast along dimension `axis` of tensors of `rank` dimensions.
@@ -77,13 +79,14 @@ public:
     return graph::SubOp::create(rewriter, loc, wide.getType(), wide, number);
   }
 
-  /// The sums as floats: times the scale of one operand and that of the other, whose axis is `axis` of the result.
-  Value scaled(Value sums, Quantized a, Quantized b, int64_t axis) {
+  /// The sums as floats: times the scale of one operand and that of the other, whose axis is `axis` of the result. They
+  /// are multiplied in float32 and rounded to `element` once.
+  Value scaled(Value sums, Quantized a, Quantized b, int64_t axis, Type element) {
     int64_t rank = quantizedTensorType(sums).getRank();
     Value first = spread(a.op.getScale(), axis, rank), second = spread(b.op.getScale(), axis, rank);
     Value both = graph::MulOp::create(rewriter, loc, second.getType(), second, first);
     Value floats = cast(sums, rewriter.getF32Type());
-    return graph::MulOp::create(rewriter, loc, floats.getType(), floats, both);
+    return cast(graph::MulOp::create(rewriter, loc, floats.getType(), floats, both), element);
   }
 
 private:
@@ -101,15 +104,15 @@ struct MatmulOfIntegers : OpRewritePattern<graph::MatmulOp> {
   LogicalResult matchAndRewrite(graph::MatmulOp op, PatternRewriter &rewriter) const override {
     auto a = Quantized::of(op.getA(), -1);
     auto b = Quantized::of(op.getB(), quantizedTensorType(op.getB()).getRank() - 1);
-    if (!a || !b || !areKnown(*a, *b) || op.getTo() != "float32")
+    auto type = quantizedTensorType(op);
+    if (!a || !b || !areKnown(*a, *b) || getFloatName(type.getElementType()).empty())
       return rewriter.notifyMatchFailure(op, "operands that are not both dequantised from 8 bits");
     Emitter emitter(op.getLoc(), rewriter);
-    auto type = quantizedTensorType(op);
     Value x = emitter.shifted(*a, 0);
     Value w = emitter.shifted(*b, quantizedTensorType(op.getB()).getRank() - 1);
     Value sums =
         graph::MatmulOp::create(rewriter, op.getLoc(), type.clone(rewriter.getI32Type()), x, w, "int32", "int32");
-    rewriter.replaceOp(op, emitter.scaled(sums, *a, *b, type.getRank() - 1));
+    rewriter.replaceOp(op, emitter.scaled(sums, *a, *b, type.getRank() - 1, type.getElementType()));
     return success();
   }
 };
@@ -118,15 +121,15 @@ struct ConvolutionOfIntegers : OpRewritePattern<graph::ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(graph::ConvOp op, PatternRewriter &rewriter) const override {
     auto x = Quantized::of(op.getX(), -1), w = Quantized::of(op.getW(), 0);
-    if (!x || !w || !areKnown(*x, *w) || op.getTo() != "float32")
+    auto type = quantizedTensorType(op);
+    if (!x || !w || !areKnown(*x, *w) || getFloatName(type.getElementType()).empty())
       return rewriter.notifyMatchFailure(op, "operands that are not both dequantised from 8 bits");
     Emitter emitter(op.getLoc(), rewriter);
-    auto type = quantizedTensorType(op);
     Value image = emitter.shifted(*x, 0), filters = emitter.shifted(*w, 0);
     Value sums =
         graph::ConvOp::create(rewriter, op.getLoc(), type.clone(rewriter.getI32Type()), image, filters, op.getStrides(),
                               op.getBefore(), op.getAfter(), op.getDilations(), op.getGroups(), "int32", "int32");
-    rewriter.replaceOp(op, emitter.scaled(sums, *x, *w, 1));
+    rewriter.replaceOp(op, emitter.scaled(sums, *x, *w, 1, type.getElementType()));
     return success();
   }
 };

@@ -1,6 +1,7 @@
 //===- QuantizeOperators.cpp - calibrated operators in QDQ form ------------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
+#include "passes/graph-to-graph/TensorTypes.h"
 
 using namespace mlir;
 
@@ -24,10 +25,12 @@ public:
     auto from = (transpose ? transpose.getX() : weight).getDefiningOp<graph::WeightOp>();
     auto type = cast<RankedTensorType>(weight.getType());
     bool isMatmul = isa<graph::MatmulOp>(op);
-    bool isFloat = llvm::all_of(op->getOperandTypes(),
-                                [](Type each) { return cast<RankedTensorType>(each).getElementType().isF32(); });
-    if (!from || !isFloat || !cast<RankedTensorType>(op->getResult(0).getType()).getElementType().isF32() ||
-        (isMatmul && type.getRank() != 2) || !std::isfinite(magnitude) || !(magnitude > 0))
+    Type element = type.getElementType();
+    to = getFloatName(element);
+    bool isOfOneType = typeOfTensor(op->getOperand(0)).getElementType() == element &&
+                       !getFloatName(typeOfTensor(op->getResult(0)).getElementType()).empty();
+    if (!from || to.empty() || !isOfOneType || (isMatmul && type.getRank() != 2) || !std::isfinite(magnitude) ||
+        !(magnitude > 0))
       return;
     int64_t axis = isMatmul ? 1 : 0;
     if (transpose)
@@ -53,7 +56,7 @@ private:
     auto type = cast<RankedTensorType>(x.getType());
     Value scale = constant(f32, builder.getF32FloatAttr(float(magnitude / kMost)));
     Value q = graph::QuantizeOp::create(builder, op->getLoc(), type.clone(i8), x, scale, zero, 0, 0, "int8");
-    return graph::DequantizeOp::create(builder, op->getLoc(), type, q, scale, zero, 0, 0, "float32");
+    return graph::DequantizeOp::create(builder, op->getLoc(), type, q, scale, zero, 0, 0, to);
   }
 
   /// The weight from its integers and their scales, which are weights of their own.
@@ -73,7 +76,7 @@ private:
       scales.push_back(type.getDimSize(axis));
     Value integers = weight(".int8", type.clone(i8)), scale = weight(".scale", RankedTensorType::get(scales, f32));
     return graph::DequantizeOp::create(builder, op->getLoc(), type, integers, scale, zero, std::max<int64_t>(axis, 0),
-                                       0, "float32");
+                                       0, to);
   }
 
   Operation *op;
@@ -81,6 +84,7 @@ private:
   OpBuilder builder;
   Type f32, i8;
   Value zero;
+  StringRef to; // the name of the type of the operands
 };
 
 struct QuantizeOperators : impl::QuantizeOperatorsBase<QuantizeOperators> {

@@ -32,10 +32,9 @@ private:
     if (!weight || typeOfTensor(op.getB()).getRank() != 2)
       return;
     RankedTensorType type = typeOfTensor(weight);
-    auto element = dyn_cast<FloatType>(type.getElementType());
+    StringRef to = getFloatName(type.getElementType());
     int64_t axis = transpose ? transpose.getPermutation()[0] : 0;
-    if (!element || !(element.isF32() || element.isF16() || element.isBF16()) || group < 2 || group % 2 ||
-        type.getDimSize(axis) % group)
+    if (to.empty() || group < 2 || group % 2 || type.getDimSize(axis) % group)
       return;
     OpBuilder before(weight), builder(op);
     auto made = [&](StringRef suffix, Type stored, int64_t divisor) -> Value {
@@ -54,7 +53,6 @@ private:
     Value zero = graph::ConstantOp::create(builder, op.getLoc(), point,
                                            DenseElementsAttr::get(point, builder.getIntegerAttr(byte, kZero)));
     Value whole = graph::UnpackOp::create(builder, op.getLoc(), type.clone(byte), packed, axis);
-    std::string to = element.isF32() ? "float32" : element.isF16() ? "float16" : "bfloat16";
     Value real = graph::DequantizeOp::create(builder, op.getLoc(), type, whole, scale, zero, axis, group, to);
     if (transpose)
       real = graph::TransposeOp::create(builder, transpose.getLoc(), transpose.getType(), real,

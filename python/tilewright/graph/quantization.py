@@ -14,6 +14,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..guards import is_listed, is_mapping, is_tuple
 from ..ir.passes import run_passes
 from ..messages.progress import progress
+from ..runtime.arrays import is_of_torch
 from .builder import Graph
 from .compile import compile_graph
 from .definitions import model_function
@@ -21,6 +22,7 @@ from .definitions import model_function
 __all__ = ["quantize_graph", "quantize_weights"]
 
 _OPERATORS = ("graph.matmul", "graph.conv")
+_FLOATS = ("float16", "bfloat16", "float32")
 _MOST = 127
 _MOST_OF_FOUR, _ZERO_OF_FOUR = 7, 8
 
@@ -28,9 +30,10 @@ _MOST_OF_FOUR, _ZERO_OF_FOUR = 7, 8
 def quantize_graph(graph: Graph, samples: Sequence[Any], *, per_channel: bool = True) -> Graph:
     """The graph with matmuls and convolutions by weights computed in int8.
 
-    The model runs on the samples in float32 on the processor. An operand is quantised with one scale: the largest
-    magnitude that it had becomes 127. A weight has a scale for each output channel, or one where `per_channel` is
-    false. Operators of other types, and of two operands that are computed, stay as they are.
+    The model runs on the samples on the processor. Operands are floats of 16 or 32 bits, and results keep their type.
+    An operand is quantised with one scale: the largest magnitude that it had becomes 127. A weight has a scale for each
+    output channel, or one where `per_channel` is false. Operators of other types, and of two operands that are
+    computed, stay as they are.
 
     Parameters
     ----------
@@ -141,10 +144,18 @@ def _magnitudes(graph: Graph, samples: Sequence[Any]) -> list[float]:
             line.show(number, len(samples), "samples", "")
             made: Any = model(**sample) if is_mapping(sample) else model(*_as_tuple(sample))
             for i, result in enumerate(made if is_tuple(made) else (made,)):
-                array = np.asarray(result)
-                if array.dtype.kind == "f" and array.size:
-                    found[i] = max(found[i], float(np.abs(array).max()))
+                array = _array(result)
+                if array.dtype.name in _FLOATS and array.size:
+                    found[i] = max(found[i], float(np.abs(array.astype(np.float32)).max()))
     return found
+
+
+def _array(result: Any) -> np.ndarray:
+    if not is_of_torch(result):
+        return np.asarray(result)
+    from .torch_tensors import array_of
+
+    return array_of(result)
 
 
 def _as_tuple(sample: Any) -> tuple[Any, ...]:
@@ -181,7 +192,7 @@ def _weights(graph: Graph) -> dict[str, np.ndarray]:
 
 def _quantized(array: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """An array as integers from -127 to 127, and the scale of all, or of each place along an axis."""
-    others = tuple(d for d in range(array.ndim) if d != axis)
+    array, others = array.astype(np.float32), tuple(d for d in range(array.ndim) if d != axis)
     largest = np.abs(array).max(others, keepdims=True, initial=0.0)
     scale = np.where(largest > 0, largest / _MOST, 1.0).astype(np.float32)
     integers = np.clip(np.rint(array / scale), -_MOST, _MOST).astype(np.int8)

@@ -39,13 +39,25 @@ func.func @transposed(%x: tensor<4x8xf32>) -> (tensor<4x6xf32>, tensor<6x8xf32>)
 // CHECK-LABEL: func.func @stays
 // CHECK-NOT: graph.quantize
 // CHECK-NOT: graph.magnitude
-func.func @stays(%x: tensor<4x8xf32>, %y: tensor<8x6xf32>, %h: tensor<4x8xf16>) -> (tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xf32>) {
-  %w = graph.weight "w" : tensor<8x6xf16>
+func.func @stays(%x: tensor<4x8xf32>, %y: tensor<8x6xf32>, %h: tensor<4x8xf64>) -> (tensor<4x6xf32>, tensor<4x6xf64>, tensor<4x6xf32>) {
+  %w = graph.weight "w" : tensor<8x6xf64>
   %v = graph.weight "v" : tensor<8x6xf32>
   %a = graph.matmul %x, %y {acc = "float32", graph.magnitude = 2.54 : f64, to = "float32"} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  %b = graph.matmul %h, %w {acc = "float32", graph.magnitude = 2.54 : f64, to = "float16"} : (tensor<4x8xf16>, tensor<8x6xf16>) -> tensor<4x6xf16>
+  %b = graph.matmul %h, %w {acc = "float64", graph.magnitude = 2.54 : f64, to = "float64"} : (tensor<4x8xf64>, tensor<8x6xf64>) -> tensor<4x6xf64>
   %c = graph.matmul %x, %v {acc = "float32", graph.magnitude = 0.0 : f64, to = "float32"} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
-  return %a, %b, %c : tensor<4x6xf32>, tensor<4x6xf16>, tensor<4x6xf32>
+  return %a, %b, %c : tensor<4x6xf32>, tensor<4x6xf64>, tensor<4x6xf32>
+}
+
+// In 16 bits, what is dequantised has the type of the operands; the scales are float32.
+// CHECK-LABEL: func.func @short
+// CHECK: graph.weight "w.scale.1" {{.*}} : tensor<6xf32>
+// CHECK: graph.dequantize {{.*}}to = "bfloat16"}
+// CHECK: graph.dequantize {{.*}}to = "bfloat16"}
+// CHECK: graph.matmul {{.*}}to = "bfloat16"}
+func.func @short(%x: tensor<4x8xbf16>) -> tensor<4x6xbf16> {
+  %w = graph.weight "w" : tensor<8x6xbf16>
+  %y = graph.matmul %x, %w {acc = "float32", graph.magnitude = 2.54 : f64, to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x6xbf16>) -> tensor<4x6xbf16>
+  return %y : tensor<4x6xbf16>
 }
 
 // -----

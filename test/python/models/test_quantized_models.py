@@ -222,6 +222,25 @@ def test_a_transformer_after_training() -> None:
     np.testing.assert_array_equal(same(x).numpy(), model(x).numpy())
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_a_network_of_short_floats_after_training(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(4)
+    dtype = getattr(torch, name)
+    module = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 16, 3, padding=1), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(16 * 64, 10)
+    ).eval()  # fmt: skip
+    x = torch.randn(2, 3, 8, 8).to(dtype)
+    with torch.no_grad():
+        exact = module(x.float()).numpy()
+    module = module.to(dtype)
+    model = tw.compile(module, (x,), target="cpu", calibration=[(torch.randn(2, 3, 8, 8).to(dtype),), (x,)])
+    assert model.ir("graph").count('acc = "int32"') == 2 and 'acc = "float32"' not in model.ir("graph")
+    got = model(x)
+    assert got.dtype == dtype and cosine(got.float().numpy(), exact) > 0.999
+
+
 def test_samples_that_are_refused() -> None:
     def graph() -> Any:
         with GraphBuilder("small", [("x", TensorType((2, 3), "float32"))]) as g:
