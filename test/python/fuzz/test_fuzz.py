@@ -27,6 +27,7 @@ from fuzz.schedules import Scheduler
 from tilewright import ScheduleError, te, testing
 
 SCHEDULES, MUTATIONS, PROCESSOR, MANY = 300, 150, 100, 4000
+PART = 50  # of the seeds: one part is in the suite, the others in the sweep
 
 
 def options(examples: int) -> dict[str, Any]:
@@ -108,15 +109,26 @@ class Tally:
 
 
 @functools.cache
-def run_in_ci(examples: int, target: str) -> Tally:
+def run_part(first: int, target: str) -> Tally:
     """Cases of seeds: the same each time, and spread over all that there is."""
     tally = Tally(target)
-    for seed in range(examples):
+    for seed in range(first, first + PART):
         case = make(Choices(Seeded(seed)), target)
         try:
             tally.run(case)
         except Exception as error:
             raise AssertionError(f"seed {seed}, target {target}: {error}\n{case}") from error
+    return tally
+
+
+def run_in_ci(examples: int, target: str) -> Tally:
+    """All parts together."""
+    tally = Tally(target)
+    for first in range(0, examples, PART):
+        part = run_part(first, target)
+        tally.all += part.all
+        tally.refused += part.refused
+        tally.tried |= part.tried
     tally.check()
     return tally
 
@@ -164,14 +176,19 @@ def fuzz_mutations(examples: int) -> None:
     assert seen["refused"] > examples / 10 and seen["right"] > examples / 10
 
 
-def test_schedules() -> None:
-    run_in_ci(SCHEDULES, "sim")
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", range(0, SCHEDULES, PART))
+def test_schedules(first: int) -> None:
+    assert run_part(first, "sim").refused < PART / 5  # of all parts together: less than a tenth, as below
 
 
-def test_schedules_on_the_processor() -> None:
-    run_in_ci(PROCESSOR, "cpu")
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", range(0, PROCESSOR, PART))
+def test_schedules_on_the_processor(first: int) -> None:
+    assert run_part(first, "cpu").refused < PART / 5
 
 
+@pytest.mark.sweep
 def test_every_primitive_is_tried() -> None:
     """And all else that the generators are meant to try."""
     # Loops for the threads of a processor are an error on a GPU.
@@ -179,8 +196,9 @@ def test_every_primitive_is_tried() -> None:
     assert "Stage.parallel" in run_in_ci(PROCESSOR, "cpu").tried
 
 
-def test_mutations_are_refused_or_right() -> None:
-    fuzz_mutations(MUTATIONS)
+@pytest.mark.parametrize("examples", [40, pytest.param(MUTATIONS, marks=pytest.mark.sweep)])
+def test_mutations_are_refused_or_right(examples: int) -> None:
+    fuzz_mutations(examples)
 
 
 @pytest.mark.slow

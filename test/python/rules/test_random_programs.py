@@ -20,6 +20,10 @@ from tilewright.rules import Plan, cpu
 from tilewright.te import Schedule
 
 FEW, MANY = 60, 1500
+SEEDS = [
+    *((12, draws_settings) for draws_settings in (False, True)),
+    *(pytest.param(FEW, draws_settings, marks=pytest.mark.sweep) for draws_settings in (False, True)),
+]
 
 
 def scheduled(program: Program, target: str, seed: int | None) -> Schedule:
@@ -61,17 +65,19 @@ def no_work_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "_is_the_compilers", lambda context: False)
 
 
-@pytest.mark.parametrize("draws_settings", [False, True])
-def test_on_the_simulator(draws_settings: bool) -> None:
-    rules = run(0, FEW, "sim", draws_settings=draws_settings)
-    assert {"elementwise", "reduction", "recurrence"} <= rules.keys()
+@pytest.mark.parametrize("count, draws_settings", SEEDS)
+def test_on_the_simulator(count: int, draws_settings: bool) -> None:
+    rules = run(0, count, "sim", draws_settings=draws_settings)
+    if count == FEW:
+        assert {"elementwise", "reduction", "recurrence"} <= rules.keys()
 
 
 @pytest.mark.usefixtures("no_work_is_small")
-@pytest.mark.parametrize("draws_settings", [False, True])
-def test_on_the_processor(draws_settings: bool) -> None:
-    rules = run(0, FEW, "cpu", draws_settings=draws_settings)
-    assert {"parallel elementwise", "parallel reduction", "as it is"} <= rules.keys()
+@pytest.mark.parametrize("count, draws_settings", SEEDS)
+def test_on_the_processor(count: int, draws_settings: bool) -> None:
+    rules = run(0, count, "cpu", draws_settings=draws_settings)
+    if count == FEW:
+        assert {"parallel elementwise", "parallel reduction", "as it is"} <= rules.keys()
 
 
 @pytest.mark.slow

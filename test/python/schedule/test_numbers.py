@@ -81,12 +81,13 @@ def outcome(name: str, number: int) -> str:
     return ""
 
 
-def test_every_number_of_every_primitive() -> None:
+@pytest.mark.parametrize("numbers", [(-1, 2**31 - 1, 2**70), pytest.param(NUMBERS, marks=pytest.mark.sweep)])
+def test_every_number_of_every_primitive(numbers: tuple[int, ...]) -> None:
     """In a process of its own, so that a call that dies or hangs is told by its name."""
-    code = """
-from schedule.test_numbers import CALLS, NUMBERS, outcome
+    code = f"""
+from schedule.test_numbers import CALLS, outcome
 for name in CALLS:
-    for number in NUMBERS:
+    for number in {numbers}:
         print(name, number, sep="|", end="|", flush=True)
         print(repr(outcome(name, number)), flush=True)
 """
@@ -98,7 +99,7 @@ for name in CALLS:
         pytest.fail(f"hangs: {(late.stdout or b'').decode().splitlines()[-1]}")
     lines = [line.split("|", 2) for line in done.stdout.splitlines()]
     assert done.returncode == 0, f"dies: {lines[-1]} {done.stderr[-600:]}"
-    assert len(lines) == len(CALLS) * len(NUMBERS)
+    assert len(lines) == len(CALLS) * len(numbers)
     for name, number, told in lines:
         if abs(int(number)) > 2**31 - 1:
             assert re.search(r"test_numbers\.py:\d+: .*expected", told), (name, number, told)
