@@ -379,6 +379,7 @@ def run_ragged(text: str) -> np.ndarray:
 BARRIERS = r"tile\.(commit|wgmma_commit|commit_stores|wait_stores|fence_async|sync_warpgroup)\b"
 
 
+@pytest.mark.sweep
 def test_each_barrier_but_releases_of_a_ragged_kernel_is_needed():
     """Each is deleted alone. The simulator tells, or the result is another one."""
     text = lowered_ragged()

@@ -137,6 +137,7 @@ def run(text: str) -> np.ndarray:
 BARRIERS = r"(gpu\.barrier|tile\.(commit|wgmma_commit|commit_stores|wait_stores|fence_async|sync_warpgroup))\b"
 
 
+@pytest.mark.sweep
 def test_each_barrier_is_needed() -> None:
     """Each is deleted alone. The simulator tells, or the result is another one."""
     text = lowered()

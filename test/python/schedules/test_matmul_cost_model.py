@@ -155,6 +155,7 @@ def fit(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("fit_matmul_model")
 
 
+@pytest.mark.sweep
 def test_a_fit_finds_what_made_the_times(
     fit: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
