@@ -20,7 +20,7 @@ from ..te.rewrite import rewrite
 from ..te.scan_stages import ScanOp
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp
 from .contraction import Contraction, contraction_of
-from .facts import Access, Program, extent_of
+from .facts import Access, Program, StageFacts, extent_of
 
 __all__ = ["as_matrices"]
 
@@ -38,9 +38,10 @@ def as_matrices(
         for stage in program
         if (contraction := contraction_of(stage)) is not None and _is_worth_it(contraction, gpu)
     }
+    stored = {stage.op for stage in program if gpu is not None and _is_stored(stage)}
     instead: dict[Operation, Operation] = {}
     products: set[Operation] = set()
-    if not found:
+    if not found and not stored:
         return instead, products
     for op in operations(outputs):
         if isinstance(op, PlaceholderOp) or not any(tensor.op in instead for tensor in op.input_tensors):
@@ -51,9 +52,11 @@ def as_matrices(
             return {}, set()
         if op in found:
             contraction = found[op] if now is op else _again(now)
-            product = _Product(contraction)
+            product = _Product(contraction, adds_zero=gpu is not None)
             products.add(product.total.op)
             now = product.result.op
+        elif op in stored:
+            now = _added_to_zero(now)
         if now is not op:
             instead[op] = now
     return instead, products
@@ -74,6 +77,22 @@ def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
     if gpu is None or a != b or (a, to) not in MMA_SYNC or a.startswith("float8") or "mma.sync" not in gpu.features:
         return False
     return all(extent >= least for extent, least in zip(extents, _HALVES))
+
+
+def _is_stored(stage: StageFacts) -> bool:
+    """Whether a matmul of float32 is stored as it is."""
+    found = contraction_of(stage) if stage.is_output and not stage.readers else None
+    return found is not None and stage.is_static and found.is_of_matrices and stage.op.dtype == "float32"
+
+
+def _added_to_zero(op: Operation) -> Operation:
+    """The same results, stored from registers of their own. What is stored in vectors has to stand in registers side by
+    side; if sums need not, the assembler puts them where a multiplication reads other banks."""
+    assert isinstance(op, ComputeOp)
+    total = ComputeOp(f"{op.name}_product", tuple(op.axis), tuple(op.shape), op.body, op.source).output(0)
+    result = compute(op.shape, lambda *at: total(*at) + 0.0, name=op.name)
+    result.op.source = op.source
+    return result.op
 
 
 def _slides(found: Contraction) -> bool:
@@ -132,7 +151,7 @@ def _again(op: Operation) -> Contraction:
 class _Product:
     """A contraction as a product of matrices, and its results in their own shape."""
 
-    def __init__(self, found: Contraction) -> None:
+    def __init__(self, found: Contraction, *, adds_zero: bool) -> None:
         self.found = found
         rows, columns, self.batch = _axes_of(found)
         self.axes = {"m": rows, "n": columns, "k": self._along_k()}
@@ -161,7 +180,8 @@ class _Product:
         def element(*at: Any) -> Expr:
             by_axis = dict(zip(map(id, found.stage.spatial), at))
             flat = (_flat(some, [by_axis[id(axis)] for axis in some]) for some in (rows, columns))
-            return self.total(*(by_axis[id(axis)] for axis in self.batch), *flat)
+            value = self.total(*(by_axis[id(axis)] for axis in self.batch), *flat)
+            return value + 0.0 if adds_zero and op.dtype == "float32" else value
 
         self.result = self._from_here(compute(op.shape, element, name=op.name))
 

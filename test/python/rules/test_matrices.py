@@ -47,6 +47,23 @@ def test_results_of_rows_of_any_length_are_stored_in_vectors() -> None:
     assert "store<4, 4>(&Y" in func.source(), "in CUDA C++ they are stores of the tensor as it is"
 
 
+@pytest.mark.parametrize("target", ["cuda -device=H200", "cuda -device=A100"])
+def test_sums_of_float32_are_stored_from_registers_of_their_own(target: str) -> None:
+    """They are added to zero, for registers that need not stand side by side while they are summed."""
+    k, A, B = (
+        te.reduce_axis((0, 512), "k"),
+        te.placeholder((1024, 512), name="A"),
+        te.placeholder((512, 1024), name="B"),
+    )
+    C = te.compute((1024, 1024), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    settings = {"C": {"tiles": ((64, 64), 8, 8, 1)}}
+    matmul = tw.build(tw.auto_schedule(C, target, settings=settings), [A, B, C], target, "matmul")
+    case = convolution((4, 16, 32, 32), 64, 3)
+    conv = tw.build(tw.auto_schedule(case.outputs, target), [*case.inputs, *case.outputs], target, "conv")
+    for f, results in ((matmul, 64), (conv, 16)):
+        assert sum("add" in line and "0f00000000" in line for line in f.ptx.splitlines()) >= results
+
+
 def test_a_chain() -> None:
     """A convolution reads what another computed, and a row's largest is taken of the second."""
     shapes = ((1, 8, 9, 9), (16, 8, 2, 2), (12, 16, 3, 3))
