@@ -1,10 +1,14 @@
 """`s.trace()`: Python that rebuilds a schedule, and JSON that keeps it."""
 
+import functools
 import json
+import random
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from tilewright import ScheduleError, te
+from tilewright import ScheduleError, TilewrightError, te
 from tilewright.ir import schedule as dialect
 from tilewright.te.schedule import handles
 from tilewright.te.schedule.steps import Reader
@@ -261,3 +265,63 @@ def test_a_reader_with_several_tensors_reads_a_copy() -> None:
     rebuilt = te.create_schedule(first.op)
     Trace.from_json(trace.to_json()).apply(rebuilt)
     assert rebuilt.ir() == s.ir()
+
+
+def test_results_that_a_step_does_not_have() -> None:
+    A = te.placeholder((64,), name="A")
+    B = te.compute((64,), lambda i: A[i] + 1, name="B")
+    for makes, told in ((["x"], "expected 1 results of 'x = s[B].unroll(i)', got 0"), ([], "")):
+        steps = [
+            {"call": "axis", "stage": "B", "args": [], "options": {}, "makes": ["i"]},
+            {"call": "unroll", "stage": "B", "args": [{"axis": "i"}], "options": {}, "makes": makes},
+        ]
+        text = json.dumps({"version": 1, "tensors": {"B": "B"}, "several": [], "outputs": ["B"], "steps": steps})
+        trace, s = Trace.from_json(text), te.create_schedule(B.op)
+        if told:
+            with pytest.raises(ValueError) as caught:
+                trace.apply(s)
+            assert str(caught.value) == told
+        else:
+            trace.apply(s)
+    text = '{"version": 1, "steps": [{"call": "axis", "stage": "B", "args": [], "options": [1], "makes": []}]}'
+    with pytest.raises(ValueError, match="^expected the JSON of a schedule's trace, got something else: "):
+        Trace.from_json(text)
+
+
+def test_names_of_a_trace_are_printable() -> None:
+    A = te.placeholder((64,), name="A")
+    B = te.compute((64,), lambda i: A[i] + 1, name="B")
+    text = json.dumps(
+        {"version": 1, "tensors": {"B": "\n\x1b[31m\u202eB"}, "several": [], "outputs": ["B"], "steps": []}
+    )
+    with pytest.raises(ValueError) as caught:
+        Trace.from_json(text).apply(te.create_schedule(B.op))
+    assert str(caught.value) == r"expected a program with the tensors \n\x1b[31m\u202eB, got A, B"
+
+
+def places(node: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The ways to all that stands in JSON."""
+    if way:
+        yield way
+    for key in node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+        yield from places(node[key], (*way, key))
+
+
+def test_mutated_traces() -> None:
+    """A trace or an error of ours, whatever stands where."""
+    odd = [None, 0, -1, 2**70, 1.5, "", "\n\"'\u202e*/", "A", [], {}, True, [[[]]], "__class__", "split", {"step": 1}]
+    choose = random.Random(18)
+    for _ in range(120):
+        _, s = scheduled()
+        content = json.loads(s.trace().to_json())
+        for _ in range(choose.choice((1, 1, 2))):
+            *way, last = choose.choice(list(places(content)))
+            node = functools.reduce(lambda of, key: of[key], way, content)
+            if choose.random() < 0.3:
+                del node[last]
+            else:
+                node[last] = choose.choice(odd)
+        try:
+            Trace.from_json(json.dumps(content)).apply(te.create_schedule(program()["C"].op))
+        except TilewrightError as error:
+            assert "\u202e" not in str(error)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import TilewrightError
 from ...errors import TilewrightValueError as ValueError
-from ...guards import is_list, is_mapping
+from ...guards import is_list, is_listed, is_mapping
 from ...ir.launch_options import launch_options
 from ...ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
+from ...messages.printable import printable
 from ..expr import Var
 from ..program import operations, symbols_of
 from .input_layouts import input_layout_texts
@@ -101,10 +102,11 @@ class Trace:
                 Step(_call(one), one["stage"], tuple(one["args"]), dict(one["options"]), _names(one["makes"]))
                 for one in content["steps"]
             )
-            tensors = dict(content["tensors"])
-            _names(tensors.values())
+            tensors = dict(zip(_names(content["tensors"]), _names(content["tensors"].values())))
             return Trace(tensors, _names(content["several"]), _names(content["outputs"]), steps)
-        except (KeyError, TypeError, AttributeError) as error:
+        except TilewrightError:
+            raise
+        except (KeyError, TypeError, AttributeError, builtins.ValueError) as error:
             raise ValueError(f"{said}: {error!r}") from None
 
     def save(self, path: str | Path) -> None:
@@ -138,15 +140,17 @@ class Trace:
                 made = self._call(schedule, step, known)
             except TilewrightError:
                 raise
-            except (LookupError, TypeError) as error:
+            except (LookupError, TypeError, AttributeError) as error:
                 # A file may say anything; a primitive itself raises errors of this package.
                 told = f"{type(error).__name__}: {error}"
                 raise ValueError(f"expected a step of this schedule's, got {repr(step)[:400]}: {told}") from None
-            if len(step.makes) == 1 and step.call not in ("axis", "reduce_axis"):
-                made = (made,)
-            if step.makes and len(made) != len(step.makes):
-                raise ValueError(f"expected {len(step.makes)} results of '{step}', got {len(made)}")
-            known.update(zip(step.makes, made or ()))
+            results = () if made is None else made if is_listed(made) else (made,)
+            if len(step.makes) == 1 and made is not None and step.call not in ("axis", "reduce_axis"):
+                results = (made,)
+            if step.makes and len(results) != len(step.makes):
+                told = printable(str(step))[:400]
+                raise ValueError(f"expected {len(step.makes)} results of '{told}', got {len(results)}")
+            known.update(zip(step.makes, results))
 
     @staticmethod
     def _call(schedule: Schedule, step: Step, known: Mapping[str, Any]) -> Any:
@@ -188,12 +192,12 @@ class Trace:
 
 
 def _names(found: Iterable[Any]) -> tuple[str, ...]:
-    """Names that were read."""
+    """Names that were read, as a program's names are written."""
     names = tuple(found)
     for name in names:
         if not isinstance(name, str):
             raise ValueError(f"expected names in the JSON of a schedule's trace, got {name!r}")
-    return names
+    return tuple(map(printable, names))
 
 
 def _symbol(schedule: Schedule, name: str) -> Var:
