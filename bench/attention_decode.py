@@ -26,10 +26,10 @@ from tilewright.target import Target
 
 # Tiles of queries and keys, and parts, that are tried for one sequence beside those that are chosen.
 CHOICES: list[dict[str, Any]] = [
-    {"tile": (64, 128), "parts": 16, "stages": 2},
-    {"tile": (64, 128), "parts": 16, "stages": 3},
-    {"tile": (64, 64), "parts": 16, "stages": 4},
-    {"tile": (64, 64), "parts": 32, "stages": 4},
+    {"tile": (64, 128), "key_splits": 16, "stages": 2},
+    {"tile": (64, 128), "key_splits": 16, "stages": 3},
+    {"tile": (64, 64), "key_splits": 16, "stages": 4},
+    {"tile": (64, 64), "key_splits": 32, "stages": 4},
 ]
 SHAPES = [(1, 32, 8, 8192), (1, 64, 8, 65536), (16, 64, 8, 8192), (64, 32, 8, 4096), (1, 32, 32, 8192)]
 WIDTH = 128

@@ -11,7 +11,7 @@ from .. import te
 from ..devices import GPU
 from ..schedules.attention_choice import is_long, tiles_for
 from ..schedules.attention_memory import takes
-from ..schedules.key_parts import Written, WrittenMask
+from ..schedules.key_splits import Written, WrittenMask
 from ..schedules.online_softmax import attention_of
 from ..te.derivative import same
 from ..te.expr import Call, Cast, Const, Expr, IterVar, Read, Select
@@ -289,7 +289,7 @@ class _Matcher:
         heads = shape[:-2]
         laid = [self._laid(one, heads) for one in operands]
         tiles = tiles_for(laid[0], laid[1], laid[2], shape, None, self._gpu)
-        if tiles is None or "parts" in tiles:
+        if tiles is None or "key_splits" in tiles:
             return None
 
         def reads(read: Read, axes: Sequence[IterVar], row: IterVar, column: IterVar) -> Callable[..., Expr]:

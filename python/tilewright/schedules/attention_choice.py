@@ -115,7 +115,7 @@ def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] 
 def logarithm_tiles_for(
     q: Laid, k: Laid, v: Laid, shape: Sequence[int], gpu: GPU | None, *, is_causal: bool
 ) -> dict[str, Any] | None:
-    """What `tiles_for` has for a kernel that gives the logarithms of sums, too, without parts; None where it does not.
+    """What `tiles_for` has, without split keys, for a kernel that gives the logarithms of sums, too; else None.
 
     >>> from tilewright.devices import current
     >>> from tilewright.ops.operator import Operand
@@ -128,7 +128,7 @@ def logarithm_tiles_for(
     tiles = tiles_for(q, k, v, shape, None, gpu, is_causal=is_causal)
     if tiles is None or shape[-1] % _PANEL:
         return None
-    return {"tile": tiles["tile"]} if "parts" in tiles else tiles
+    return {"tile": tiles["tile"]} if "key_splits" in tiles else tiles
 
 
 def lists_tiles(mask: Laid, shape: Sequence[int], keys: int, tiles: dict[str, Any]) -> bool:
@@ -138,10 +138,10 @@ def lists_tiles(mask: Laid, shape: Sequence[int], keys: int, tiles: dict[str, An
     >>> mask = Operand((4096, 4096), "bool")
     >>> lists_tiles(mask, (2, 16, 4096, 128), 4096, {"tile": (128, 128)})
     True
-    >>> lists_tiles(mask, (2, 16, 4096, 128), 4096, {"tile": (64, 128), "parts": 4})
+    >>> lists_tiles(mask, (2, 16, 4096, 128), 4096, {"tile": (64, 128), "key_splits": 4})
     False
     """
-    return mask.dtype == "bool" and "parts" not in tiles and is_long(shape, keys, tiles["tile"])
+    return mask.dtype == "bool" and "key_splits" not in tiles and is_long(shape, keys, tiles["tile"])
 
 
 def is_long(shape: Sequence[int], keys: int, tile: tuple[int, int]) -> bool:
@@ -153,11 +153,11 @@ def is_long(shape: Sequence[int], keys: int, tile: tuple[int, int]) -> bool:
     return math.prod(shape[:-1]) * keys >= _LISTED and keys > tile[1]
 
 
-def _parts(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:
+def _splits(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:
     """Among how many blocks the keys of a head may be split, so that the last wave is full."""
-    most, least = math.ceil(tiles / 2), 1 if packed > 1 else 2  # One part serves packed heads alone.
+    most, least = math.ceil(tiles / 2), 1 if packed > 1 else 2  # One split serves packed heads alone.
     fills = {min(wave * gpu.sms // blocks, most) for wave in range(1, _MOST_WAVES + 1)}
-    return sorted(parts for parts in fills | {least} if least <= parts <= max(least, most))
+    return sorted(splits for splits in fills | {least} if least <= splits <= max(least, most))
 
 
 def tiles_for(
@@ -173,9 +173,9 @@ def tiles_for(
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
-    Where there are few queries, the keys are split into `parts`, which a second kernel merges. Blocks stay for short
-    sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024 keys, and
-    slower for 4096.
+    Where there are few queries, the keys are split into `key_splits`, which a second kernel merges. Blocks stay for
+    short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
+    keys, and slower for 4096.
 
     >>> from tilewright.devices import current
     >>> from tilewright.ops.operator import Operand
@@ -187,10 +187,10 @@ def tiles_for(
     {'tile': (128, 128), 'blocks': 131}
     >>> tiles_for(Operand((1, 32, 1, 128), "float16"), *[Operand((1, 8, 8192, 128), "float16")] * 2, (1, 32, 1, 128),
     ...           None, current())
-    {'tile': (64, 128), 'parts': 16, 'stages': 3}
+    {'tile': (64, 128), 'key_splits': 16, 'stages': 3}
     >>> tiles_for(Operand((16, 64, 1, 128), "float16"), *[Operand((16, 8, 8192, 128), "float16")] * 2,
     ...           (16, 64, 1, 128), None, current())
-    {'tile': (64, 128), 'parts': 1, 'stages': 3}
+    {'tile': (64, 128), 'key_splits': 1, 'stages': 3}
     >>> large = Operand((2, 8, 4096, 256), "bfloat16")
     >>> tiles_for(large, large, large, large.shape, None, current())
     {'tile': (128, 80)}
@@ -236,27 +236,27 @@ def tiles_for(
             continue
         # In each of so many waves every SM loads what its ring holds, again and again.
         rate = min(of_sm, deep[0] * columns * (width + wide) * 2 / _LATENCY)
-        for parts in _parts(blocks, math.ceil(keys / columns), packed, gpu) if is_split else (None,):
-            own_keys = math.ceil(keys / columns / (parts or 1)) * columns
+        for splits in _splits(blocks, math.ceil(keys / columns), packed, gpu) if is_split else (None,):
+            own_keys = math.ceil(keys / columns / (splits or 1)) * columns
             work = 2.0 * rows * own_keys * (width + wide) / (gpu.sm_peak("wgmma", q.dtype) * _EFFICIENCY)
-            waves = math.ceil(blocks * (parts or 1) / gpu.sms)
+            waves = math.ceil(blocks * (splits or 1) / gpu.sms)
             seconds = waves * max(work, own_keys * (width + wide) * 2 / rate)
             seconds = max(seconds, key_seconds) + waves * _START
-            fitting[rows, columns, parts, deep[0]] = seconds + (_LAUNCH if is_split else 0)
+            fitting[rows, columns, splits, deep[0]] = seconds + (_LAUNCH if is_split else 0)
     if not fitting:
         return None
     best = min(fitting, key=lambda one: fitting[one])
     general = heads * queries * keys * _BYTES_A_SCORE / gpu.bandwidth + key_seconds
     if fitting[best] > general + _MORE_KERNELS * _LAUNCH:
         return None
-    rows, columns, parts, stages = best
+    rows, columns, splits, stages = best
     # Of wide heads a few more keys fit: 4 % faster on an H100.
     wider = (rows, _WIDER)
     memory = gpu.shared_bytes_per_block, gpu.registers_per_thread
-    if not parts and pages is None and columns < _WIDER <= keys // 8 and takes(wider, width, wide, *memory):
+    if not splits and pages is None and columns < _WIDER <= keys // 8 and takes(wider, width, wide, *memory):
         columns = _WIDER if width > _WIDE else columns
-    if parts:
-        return {"tile": (rows, columns), "parts": parts, "stages": stages}
+    if splits:
+        return {"tile": (rows, columns), "key_splits": splits, "stages": stages}
     tiles = math.ceil(queries / rows)
     if not is_causal or max(queries, keys) > _SHORT or heads * tiles <= gpu.sms:
         return {"tile": (rows, columns)}

@@ -25,7 +25,7 @@ from ..te import (
 )
 from ..te.schedule import Schedule
 from .attention_memory import shared_bytes_of
-from .key_parts import KeyParts, Written, merged, schedule_merge
+from .key_splits import KeySplits, Written, merged, schedule_merge
 from .key_tiles import KeyTiles
 from .scores import Dropout, in_window, of_place, score
 from .softmax_kernel import LOG2_E, Stages, schedule_online_softmax, whole
@@ -53,7 +53,7 @@ def attention_of(
     registers: tuple[int, int] | None = None,
     blocks: int | None = None,
     is_direct: bool | None = None,
-    parts: int | None = None,
+    key_splits: int | None = None,
     pages: Tensor | None = None,
     lengths: Tensor | None = None,
     slopes: Tensor | None = None,
@@ -75,9 +75,9 @@ def attention_of(
     results go from registers to memory; otherwise by way of shared memory. By default they do if a block has no room
     for them beside what it loads.
 
-    With `parts`, the keys are split among so many times as many blocks, for few queries. A second kernel merges what
-    the parts come to. One query of several heads that share keys is one tile of these heads. One part of all keys is
-    for that alone.
+    With `key_splits`, the keys are split among so many times as many blocks, for few queries. A second kernel merges
+    what the splits come to. One query of several heads that share keys is one tile of these heads. One split of all
+    keys is for that alone.
 
     With `pages`, K and V are pages x heads x page x width each. Row b of these numbers, sequences x pages of int32,
     says which pages have the keys and values of sequence b. `lengths` says how many keys each sequence has. Its last
@@ -99,7 +99,7 @@ def attention_of(
     keys: Any = K.shape[-2] if pages is None else K.shape[-2] * pages.shape[1]
     if scale is None:
         scale = float(width**-0.5) if written is None else 1.0
-    places = KeyParts.of(Q, K, V, columns, parts, pages, written)
+    places = KeySplits.of(Q, K, V, columns, key_splits, pages, written)
     made = Stages(places.heads, whole(places.rows, rows), whole(places.keys, columns))
     heads, depth, results = made.heads, whole(width, _WIDTHS), whole(wide, _WIDTHS)
     shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
@@ -113,8 +113,8 @@ def attention_of(
     if is_listed:
         own_mask = None if written is None else written.mask
         is_read = own_mask is not None or (mask is not None and mask.dtype == "bool")
-        if not is_read or parts is not None or pages is not None or lengths is not None:
-            raise ValueError("expected a mask of bools, and no parts, pages or lengths, to list the tiles of keys")
+        if not is_read or key_splits is not None or pages is not None or lengths is not None:
+            raise ValueError("expected a mask of bools, and no key_splits, pages or lengths, to list the tiles of keys")
         if own_mask is not None:
             listed = KeyTiles.of(own_mask.heads, queries, keys, tile, own_mask.sees_key)
         elif mask is not None:
@@ -259,7 +259,7 @@ def attention_of(
         return value if places.is_split else value.astype(dtype)
 
     if with_logarithms and places.is_split:
-        raise ValueError(f"expected no parts of keys beside the logarithms of sums, got {parts}")
+        raise ValueError(f"expected no key_splits beside the logarithms of sums, got {key_splits}")
     # What has two results stores both from registers.
     if with_logarithms or places.is_split:
         is_direct = True

@@ -162,13 +162,13 @@ ONE_QUERY = [(2, 8, 1, 64), (2, 2, 300, 64), (2, 2, 300, 72)]
 @pytest.mark.parametrize(
     ("shapes", "options"),
     [
-        ([(3, 64), (130, 64), (130, 64)], {"parts": 2}),
-        ([(3, 5, 64), (3, 300, 64), (3, 300, 64)], {"parts": 4}),
-        (ONE_QUERY, {"parts": 3, "softcap": 2.0}),
-        (ONE_QUERY, {"parts": 5, "behind": 0, "offset": 170}),
-        (ONE_QUERY, {"parts": 2, "behind": 0, "before": 100, "offset": 299, "stages": 3}),
-        (ONE_QUERY, {"parts": 5, "behind": 0, "offset": -1}),
-        ([(70, 1, 64), (1, 128, 64), (1, 128, 64)], {"parts": 2}),
+        ([(3, 64), (130, 64), (130, 64)], {"key_splits": 2}),
+        ([(3, 5, 64), (3, 300, 64), (3, 300, 64)], {"key_splits": 4}),
+        (ONE_QUERY, {"key_splits": 3, "softcap": 2.0}),
+        (ONE_QUERY, {"key_splits": 5, "behind": 0, "offset": 170}),
+        (ONE_QUERY, {"key_splits": 2, "behind": 0, "before": 100, "offset": 299, "stages": 3}),
+        (ONE_QUERY, {"key_splits": 5, "behind": 0, "offset": -1}),
+        ([(70, 1, 64), (1, 128, 64), (1, 128, 64)], {"key_splits": 2}),
     ],
     ids=["matrices", "queries", "soft cap", "parts that see nothing", "window", "nothing is seen", "70 packed heads"],
 )
@@ -179,7 +179,7 @@ def test_split_keys(shapes, options):
 @pytest.mark.parametrize("dtype", ["bool", "float32"])
 def test_split_keys_with_a_mask(dtype):
     drawn = np.random.default_rng(2).standard_normal((8, 1, 300))
-    run_of(ONE_QUERY, mask=drawn > 0.5 if dtype == "bool" else drawn.astype(dtype), parts=3)
+    run_of(ONE_QUERY, mask=drawn > 0.5 if dtype == "bool" else drawn.astype(dtype), key_splits=3)
 
 
 def test_heads_of_256():

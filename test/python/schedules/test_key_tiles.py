@@ -166,7 +166,7 @@ def test_an_operation_with_documents() -> None:
     np.testing.assert_allclose(got, exact(q, k, v.astype("float64"), seen), atol=3e-2)
 
 
-@pytest.mark.parametrize("given", [{}, {"dtype": "float32"}, {"parts": 2}], ids=["none", "floats", "parts"])
+@pytest.mark.parametrize("given", [{}, {"dtype": "float32"}, {"key_splits": 2}], ids=["none", "floats", "key_splits"])
 def test_what_has_no_list(given: dict[str, Any]) -> None:
     Q = te.placeholder((1, 1, 64, 64), "float16", name="Q")
     K, V = (te.placeholder((1, 1, 128, 64), "float16", name=name) for name in "KV")
@@ -174,7 +174,9 @@ def test_what_has_no_list(given: dict[str, Any]) -> None:
     masks = [mask] if given or mask.dtype != "bool" else []
     with pytest.raises(tw.TilewrightError) as caught:
         attention_of(Q, K, V, *masks, is_listed=True, tile=(64, 64), **given)
-    assert str(caught.value) == "expected a mask of bools, and no parts, pages or lengths, to list the tiles of keys"
+    assert (
+        str(caught.value) == "expected a mask of bools, and no key_splits, pages or lengths, to list the tiles of keys"
+    )
 
 
 def test_what_holds_for_a_tile_is_computed_once() -> None:
@@ -184,3 +186,11 @@ def test_what_holds_for_a_tile_is_computed_once() -> None:
     kernel = text[text.index("gpu.func @main_kernel2") :]
     used = [maps[name] for name in re.findall(r"affine.apply (#map\d*)\(", kernel)]
     assert used and not [one for one in used if "floordiv" in one or "mod" in one]
+
+
+def test_split_keys_have_no_logarithms() -> None:
+    Q = te.placeholder((1, 4, 1, 64), "float16", name="Q")
+    K, V = (te.placeholder((1, 4, 512, 64), "float16", name=name) for name in "KV")
+    with pytest.raises(tw.TilewrightError) as caught:
+        attention_of(Q, K, V, key_splits=2, with_logarithms=True)
+    assert str(caught.value) == "expected no key_splits beside the logarithms of sums, got 2"

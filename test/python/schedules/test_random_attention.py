@@ -44,10 +44,10 @@ class Case:
         self.put("offset", self.of(keys - queries, -7, 20))
         self.put("softcap", self.of(0.5, 3.0))
         self.put("scale", self.of(-0.5, 0.0, 0.7))
-        self.put("parts", int(self.rng.integers(2, 6)))
+        self.put("key_splits", int(self.rng.integers(2, 6)))
         self.put("stages", 3)
         tiles = [(rows, columns) for rows in (64, 128) for columns in (64, 128)]
-        is_split, stages = "parts" in self.options, self.options.get("stages", 2)
+        is_split, stages = "key_splits" in self.options, self.options.get("stages", 2)
         fitting = [one for one in tiles if takes(one, width, wide, SHARED, REGISTERS, stages, is_split=is_split)]
         self.options["tile"] = fitting[int(self.rng.integers(len(fitting)))]
 

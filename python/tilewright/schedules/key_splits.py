@@ -1,4 +1,4 @@
-"""Attention of few queries: which block computes which part of the keys, and how the parts are merged."""
+"""Attention of few queries: which block computes which split of the keys, and how the splits are merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .scores import heads_of, of_head, of_page
 # Parts that one thread merges, whose loads are under way together.
 _MOST_UNROLLED = 64
 
-__all__ = ["KeyParts", "Written", "WrittenMask", "merged", "schedule_merge"]
+__all__ = ["KeySplits", "Written", "WrittenMask", "merged", "schedule_merge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class WrittenMask:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyParts:
+class KeySplits:
     """What one tile of rows is, and one of keys, where keys are split and heads are packed."""
 
     all_heads: list[Any]
-    heads: list[Any]  # of the stages: the part of the keys is the last
+    heads: list[Any]  # of the stages: the split of the keys is the last
     rows: Any  # queries, or heads that share keys
-    keys: Any  # of a part
+    keys: Any  # of a split
     is_split: bool
     packed: int  # heads of one query that are rows of one tile; 1 where rows are queries
     pages: Tensor | None  # of each sequence, the numbers of the pages that have its keys and values
@@ -63,9 +63,9 @@ class KeyParts:
 
     @classmethod
     def of(
-        cls, q: Tensor, k: Tensor, v: Tensor, columns: int, parts: int | None, pages: Tensor | None = None,
+        cls, q: Tensor, k: Tensor, v: Tensor, columns: int, key_splits: int | None, pages: Tensor | None = None,
         written: Written | None = None,
-    ) -> KeyParts:  # fmt: skip
+    ) -> KeySplits:  # fmt: skip
         extents: list[Any] = [*q.shape[-2:-1], *k.shape[-2:-1]]
         (queries, keys), step = extents, columns
         if written is not None:
@@ -74,11 +74,11 @@ class KeyParts:
         if pages is not None:
             step = math.lcm(columns, keys)
             keys *= pages.shape[1]
-        if parts is None:
+        if key_splits is None:
             return cls(heads, heads, queries, keys, False, 1, pages)
         shared = [one.shape[-3] for one in (k, v)] if heads else [1]
         packed = heads[-1] // builtins.max(shared) if heads and queries == 1 else 1
-        own = -(-keys // (parts * step)) * step
+        own = -(-keys // (key_splits * step)) * step
         outer = [*heads[:-1], heads[-1] // packed] if heads else []
         return cls(heads, [*outer, -(-keys // own)], queries if packed == 1 else packed, own, True, packed, pages)
 
@@ -118,24 +118,24 @@ class KeyParts:
 
 
 def merged(
-    partial: Tensor, logarithms: Tensor, parts: KeyParts, queries: Any, wide: int, dtype: str, sinks: Tensor | None
+    partial: Tensor, logarithms: Tensor, splits: KeySplits, queries: Any, wide: int, dtype: str, sinks: Tensor | None
 ) -> tuple[Tensor, list[Tensor]]:
-    """The result of what the parts come to, and the stages before it.
+    """The result of what the splits come to, and the stages before it.
 
-    A row of a part has its values, and the logarithm, by 2, of its sum of exponentials.
+    A row of a split has its values, and the logarithm, by 2, of its sum of exponentials.
     """
-    count = parts.heads[-1]
+    count = splits.heads[-1]
 
-    def at(places: Sequence[Any], part: Any) -> list[Any]:
+    def at(places: Sequence[Any], split: Any) -> list[Any]:
         *outer, row = places
-        if parts.packed > 1:
-            outer, row = [*outer[:-1], outer[-1] // parts.packed], outer[-1] % parts.packed
-        return [*outer, part, row]
+        if splits.packed > 1:
+            outer, row = [*outer[:-1], outer[-1] // splits.packed], outer[-1] % splits.packed
+        return [*outer, split, row]
 
-    def power(row: Sequence[Any], part: Any) -> Expr:
-        return exp2(logarithms(*at(row, part)) - finite(row))
+    def power(row: Sequence[Any], split: Any) -> Expr:
+        return exp2(logarithms(*at(row, split)) - finite(row))
 
-    shape = (*parts.all_heads, queries)
+    shape = (*splits.all_heads, queries)
     axes = [reduce_axis((0, count), name=name) for name in ("pm", "pl", "po")]
     M = compute(shape, lambda *row: max(logarithms(*at(row, axes[0])), axis=axes[0]), name="M.parts")
 
