@@ -32,8 +32,9 @@ from .windows import avg_pool, conv, conv_transpose, max_pool
 
 __all__ = [
     "Operand", "Operator", "add", "argmax", "argmin", "attention", "attention_fp8", "attention_gradients",
-    "attention_with_logarithms", "avg_pool", "batch_norm", "column_sum", "concatenate", "conv", "conv2d", "conv_transpose", "cross_entropy",
-    "cumsum", "embedding", "gather", "gelu", "group_norm", "layer_norm", "linear", "log_softmax", "matmul", "matvec",
-    "max", "max_pool", "mean", "min", "operator", "pad", "permute", "prod", "relu", "rms_norm", "rope", "row_sum",
-    "scatter_add", "sigmoid", "silu", "softmax", "sum", "tanh", "top_k", "transpose", "vecmat",
+    "attention_with_logarithms", "avg_pool", "batch_norm", "column_sum", "concatenate", "conv", "conv2d",
+    "conv_transpose", "cross_entropy", "cumsum", "embedding", "gather", "gelu", "group_norm", "layer_norm", "linear",
+    "log_softmax", "matmul", "matvec", "max", "max_pool", "mean", "min", "operator", "pad", "permute", "prod", "relu",
+    "rms_norm", "rope", "row_sum", "scatter_add", "sigmoid", "silu", "softmax", "sum", "tanh", "top_k", "transpose",
+    "vecmat",
 ]  # fmt: skip

@@ -93,9 +93,7 @@ def attention_fp8_of(
         key = filled(K, keys, made.keys, f"K.{name}")
         raw = compute(
             shape,
-            lambda *at: sum(
-                query(*at[:-1], d).astype("float32") * key(*at[:-2], at[-1], d).astype("float32"), axis=d
-            ),
+            lambda *at: sum(query(*at[:-1], d).astype("float32") * key(*at[:-2], at[-1], d).astype("float32"), axis=d),
             name=name,
         )
         made.loaded.append((key, raw))
