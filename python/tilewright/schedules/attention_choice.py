@@ -97,9 +97,12 @@ def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] 
 
     >>> from tilewright.devices import current
     >>> from tilewright.ops.operator import Operand
-    >>> one, odd = (Operand((2, 16, 4096, width), "float8_e4m3fn") for width in (128, 72))
-    >>> fp8_tiles_for(one, one, one, current()), fp8_tiles_for(odd, odd, odd, current())
-    ({'tile': (128, 128), 'stages': 3}, None)
+    >>> for width in (72, 128, 256):
+    ...     one = Operand((2, 16, 4096, width), "float8_e4m3fn")
+    ...     print(fp8_tiles_for(one, one, one, current()))
+    None
+    {'tile': (128, 128), 'stages': 3}
+    {'tile': (128, 64), 'stages': 2}
     """
     if gpu is None or "wgmma" not in gpu.features or any(one.align < _ALIGNED for one in (q, k, v)):
         return None
@@ -107,9 +110,11 @@ def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] 
     heads = q.shape[:-2]
     if not 1 <= len(heads) <= 2 or 0 in (*q.shape, *k.shape) or max(heads) > _MOST_BLOCKS:
         return None
-    if width % _PANEL or wide % _PANEL or max(width, wide) > _MOST_SUMS or min(queries, keys) < _LEAST_SUMMED:
+    widest = max(width, wide)
+    if width % _PANEL or wide % _PANEL or widest > 2 * _MOST_SUMS or min(queries, keys) < _LEAST_SUMMED:
         return None
-    return {"tile": (128 if queries > 64 else 64, 128), "stages": 3}
+    columns, stages = (128, 3) if widest <= _MOST_SUMS else (64, 2)
+    return {"tile": (128 if queries > 64 else 64, columns), "stages": stages}
 
 
 def logarithm_tiles_for(

@@ -62,6 +62,7 @@ def root_mean_square(made: np.ndarray, right: np.ndarray) -> float:
         ((1, 1), (140, 200, 32, 32), {"tile": (64, 64), "of_keys": 200, "behind": 0}),
         pytest.param((2, 2), (200, 300, 64, 64), {"tile": (64, 64), "behind": 3, "before": 70}, marks=pytest.mark.slow),
         pytest.param((1, 1), (64, 384, 128, 128), {"tile": (64, 128), "dtype": "float16"}, marks=pytest.mark.slow),
+        pytest.param((1, 1), (64, 192, 256, 256), {"tile": (64, 64)}, marks=pytest.mark.slow),
     ],
 )
 def test_rounds_as_expected(heads: tuple[int, int], extents: tuple[int, ...], options: dict[str, Any]) -> None:
@@ -95,14 +96,16 @@ def test_what_is_rounded_where() -> None:
     np.testing.assert_allclose(made, right, rtol=1e-4, atol=1e-4)
 
 
-def test_kernel_of_registers() -> None:
+@pytest.mark.parametrize("width", [64, pytest.param(128, marks=pytest.mark.slow), pytest.param(256, marks=pytest.mark.slow)])
+def test_kernel_of_registers(width: int) -> None:
     """The weights go from registers to wgmma, two are rounded by one instruction, and ptxas spills nothing."""
-    shape, blocks = (1, 2, 512, 64), (1, 2, 4)
+    shape, blocks = (1, 2, 512, width), (1, 2, 4)
     given = [Operand(shape, "float8_e4m3fn")] * 3 + [Operand(blocks, "float32")] * 2 + [Operand(blocks[:2], "float32")]
     function = ops.attention_fp8.function(*given, target="cuda -arch=sm_90a")
-    assert "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3" in function.ptx
-    # A thread has 64 weights of a tile, of the first tile of keys and of the others.
-    assert function.ptx.count("cvt.rn.satfinite.e4m3x2.f32") == 2 * 32
+    keys = 128 if width <= 128 else 64
+    assert f"wgmma.mma_async.sync.aligned.m64n{keys}k32.f32.e4m3.e4m3" in function.ptx
+    # A thread has half of a tile's keys as weights, of the first tile and of the others.
+    assert function.ptx.count("cvt.rn.satfinite.e4m3x2.f32") == 2 * keys // 4
     for kernel in function.report().kernels:
         assert not kernel.spills and not kernel.notes, str(kernel)
 
