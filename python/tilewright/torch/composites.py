@@ -257,6 +257,16 @@ def _weight_norm_backward(
     return (grad - v * (along / norms)) * (g / norms), along.to(g.dtype)
 
 
+def _meshgrid(tensors: Sequence[torch.Tensor], indexing: str = "ij") -> list[torch.Tensor]:
+    """The coordinates of a grid: by an operator that functionalisation takes, which PyTorch's own is not."""
+    shape = [one.numel() for one in tensors]
+    made: list[torch.Tensor] = []
+    for d, one in enumerate(tensors):
+        grid = one.reshape([-1 if d == axis else 1 for axis in range(len(shape))]).expand(shape)
+        made.append(grid.transpose(0, 1) if indexing == "xy" and len(shape) > 1 else grid)
+    return made
+
+
 def _cosines(*factors: float) -> Callable[..., torch.Tensor]:
     """A window that is a sum of cosines."""
 
@@ -291,6 +301,7 @@ def decompositions() -> dict[Any, Any]:
         _aten._embedding_bag_backward.default: _embedding_bag_backward,
         _aten._cdist_backward.default: _cdist_backward, _aten._pdist_backward.default: _pdist_backward,
         _aten._weight_norm_interface_backward.default: _weight_norm_backward,
+        _aten.meshgrid.default: _meshgrid, _aten.meshgrid.indexing: _meshgrid,
     }  # fmt: skip
     for rank in (2, 3):
         made[getattr(_aten, f"adaptive_max_pool{rank}d").default] = _adaptive_max_pool

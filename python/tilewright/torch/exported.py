@@ -60,8 +60,11 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
         program = _exported(model, tuple(example_inputs), dynamic_shapes)
     else:
         raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
-    program = program.run_decompositions(decompositions())
     name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
+    try:
+        program = program.run_decompositions(decompositions())
+    except Exception as error:
+        raise CompileError(f"{name}: PyTorch does not decompose it: {error}", stage="graph") from error
     return _of_program(program, name, _names(program, dynamic_shapes))
 
 

@@ -135,6 +135,18 @@ def test_everything_that_is_not_supported_is_listed_with_its_line():
     ]
 
 
+def test_what_pytorch_does_not_decompose(monkeypatch):
+    def run_decompositions(program, table):
+        raise RuntimeError("Cannot cast FakeTensor(..., size=(), dtype=torch.int64) to number")
+
+    monkeypatch.setattr(torch.export.ExportedProgram, "run_decompositions", run_decompositions)
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(torch.nn.ReLU(), (torch.ones(4),), target="cpu")
+    assert str(caught.value) == (
+        "ReLU: PyTorch does not decompose it: Cannot cast FakeTensor(..., size=(), dtype=torch.int64) to number"
+    )
+
+
 def test_a_node_names_the_line_of_the_module():
     module = Decoder().eval()
     model = tw.compile(module, (torch.randint(0, 11, (1, 3)),), target="cpu")

@@ -52,6 +52,11 @@ FORWARD: dict[str, tuple[Any, ...]] = {
         _numbers(2, 3),
         _numbers(2, 3),
     ),
+    "grids": (
+        lambda x, y: (*torch.meshgrid(x, y, indexing="ij"), *torch.meshgrid(x, y, x, indexing="xy")),
+        _numbers(3),
+        _numbers(4),
+    ),
     "a rank": (lambda x: x.kthvalue(3, 0), _numbers(5, 2)),
     "modes": (lambda x: x.mode(1), _WHOLE),
     "the largest so far": (lambda x: (*x.cummax(1), *x.cummin(0)), _WHOLE),
