@@ -18,18 +18,33 @@ _SEQ2SEQ = {"vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layer
             "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "use_cache": False,
             "init_std": 0.2, "max_position_embeddings": 64}  # fmt: skip
 _T5 = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "use_cache": False}
+_SOUND = {**_TEXT, "conv_dim": [16, 16], "conv_stride": [5, 2], "conv_kernel": [10, 3], "num_feat_extract_layers": 2,
+          "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 2}  # fmt: skip
 _VISION = {key: value for key, value in _IMAGE.items() if key != "initializer_range"}
 
 # By name the class of the configuration, the model's class, the configuration and the inputs.
 _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "ALBERT": ("AlbertConfig", "AlbertModel", {**_TEXT, "embedding_size": 16}, ("ids", "mask")),
     "BART": ("BartConfig", "BartModel", _SEQ2SEQ, ("ids", "decoder")),
+    "BEiT": ("BeitConfig", "BeitModel", _IMAGE, ("pixels",)),
     "BERT": ("BertConfig", "BertForMaskedLM", _TEXT, ("ids", "mask")),
     "BLOOM": ("BloomConfig", "BloomForCausalLM",
               {"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4, "use_cache": False}, ("ids",)),
     "CLIP": ("CLIPConfig", "CLIPModel", {"text_config": {**_TEXT, "max_position_embeddings": 32, "eos_token_id": 98},
              "vision_config": _VISION, "projection_dim": 16}, ("ids", "pixels")),
+    "Cohere": ("CohereConfig", "CohereForCausalLM", _GROUPED, ("ids",)),
+    "ConvBERT": ("ConvBertConfig", "ConvBertModel", {**_TEXT, "embedding_size": 32}, ("ids", "mask")),
+    "ConvNeXt V2": ("ConvNextV2Config", "ConvNextV2Model", {"hidden_sizes": [8, 16, 24, 32], "depths": [1] * 4},
+                    ("pixels",)),
+    "DeBERTa": ("DebertaConfig", "DebertaModel", {**_TEXT, "relative_attention": True, "max_relative_positions": 8,
+                "pos_att_type": ["c2p", "p2c"]}, ("ids", "mask")),
     "DeBERTa-v2": ("DebertaV2Config", "DebertaV2Model", _TEXT, ("ids", "mask")),
+    "DeepSeek-V3": ("DeepseekV3Config", "DeepseekV3ForCausalLM",
+                    {**_TEXT, "use_cache": False, "num_key_value_heads": 4, "n_routed_experts": 4, "n_group": 2,
+                     "topk_group": 1, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "kv_lora_rank": 8,
+                     "q_lora_rank": 8, "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8,
+                     "first_k_dense_replace": 1}, ("ids",)),
+    "DeiT": ("DeiTConfig", "DeiTModel", _IMAGE, ("pixels",)),
     "DINOv2": ("Dinov2Config", "Dinov2Model", _IMAGE, ("pixels",)),
     "DistilBERT": ("DistilBertConfig", "DistilBertModel",
                    {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}, ("ids", "mask")),
@@ -37,37 +52,67 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "Falcon": ("FalconConfig", "FalconForCausalLM",
                {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
                 "use_cache": False}, ("ids",)),
+    "FNet": ("FNetConfig", "FNetModel", _TEXT, ("ids",)),
+    "FocalNet": ("FocalNetConfig", "FocalNetModel", {"image_size": 32, "patch_size": 4, "embed_dim": 8,
+                 "depths": [1, 1], "focal_levels": [2, 2], "focal_windows": [3, 3], "hidden_sizes": [8, 16]},
+                 ("pixels",)),
     "Gemma": ("GemmaConfig", "GemmaForCausalLM", {**_GROUPED, "head_dim": 8}, ("ids",)),
     "Gemma 2": ("Gemma2Config", "Gemma2ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}, ("ids",)),
+    "Gemma 3": ("Gemma3TextConfig", "Gemma3ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}, ("ids",)),
     "GPT-2": ("GPT2Config", "GPT2LMHeadModel", {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4,
               "n_positions": 64, "use_cache": False, "initializer_range": 0.2}, ("ids",)),
+    "GPT-J": ("GPTJConfig", "GPTJForCausalLM", {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4,
+              "rotary_dim": 4, "n_positions": 64, "use_cache": False}, ("ids",)),
     "GPT-NeoX": ("GPTNeoXConfig", "GPTNeoXForCausalLM", {**_TEXT, "use_cache": False}, ("ids",)),
+    "Hiera": ("HieraConfig", "HieraModel", {"image_size": [64, 64], "embed_dim": 8, "depths": [1] * 4,
+              "num_heads": [1, 2, 2, 4]}, ("pixels",)),
+    "HuBERT": ("HubertConfig", "HubertModel", _SOUND, ("sound",)),
+    "LayoutLM": ("LayoutLMConfig", "LayoutLMModel", _TEXT, ("ids",)),
     "Llama": ("LlamaConfig", "LlamaForCausalLM", _GROUPED, ("ids", "mask")),
     "Mamba": ("MambaConfig", "MambaForCausalLM", {"vocab_size": 99, "hidden_size": 32, "state_size": 4,
               "num_hidden_layers": 2, "use_cache": False}, ("ids",)),
+    "Mamba-2": ("Mamba2Config", "Mamba2ForCausalLM", {"vocab_size": 99, "hidden_size": 32, "state_size": 8,
+                "num_hidden_layers": 2, "num_heads": 8, "head_dim": 8, "n_groups": 1, "chunk_size": 8,
+                "use_cache": False}, ("ids",)),
     "Mistral": ("MistralConfig", "MistralForCausalLM", {**_GROUPED, "sliding_window": 4}, ("ids",)),
     "Mixtral": ("MixtralConfig", "MixtralForCausalLM", {**_GROUPED, "num_local_experts": 4}, ("ids",)),
+    "MPNet": ("MPNetConfig", "MPNetModel", _TEXT, ("ids", "mask")),
+    "OLMo 2": ("Olmo2Config", "Olmo2ForCausalLM", _GROUPED, ("ids",)),
     "OPT": ("OPTConfig", "OPTForCausalLM", {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "ffn_dim": 64,
             "num_attention_heads": 4, "max_position_embeddings": 64, "word_embed_proj_dim": 32, "use_cache": False},
             ("ids", "mask")),
+    "Pegasus": ("PegasusConfig", "PegasusModel", _SEQ2SEQ, ("ids", "decoder")),
     "Phi": ("PhiConfig", "PhiForCausalLM", {**_TEXT, "use_cache": False}, ("ids",)),
+    "Phi-3": ("Phi3Config", "Phi3ForCausalLM", {**_GROUPED, "pad_token_id": 0}, ("ids",)),
     "Qwen2": ("Qwen2Config", "Qwen2ForCausalLM", _GROUPED, ("ids",)),
+    "Qwen2-MoE": ("Qwen2MoeConfig", "Qwen2MoeForCausalLM", {**_GROUPED, "num_experts": 4, "num_experts_per_tok": 2,
+                  "moe_intermediate_size": 16, "shared_expert_intermediate_size": 32}, ("ids",)),
     "Qwen3": ("Qwen3Config", "Qwen3ForCausalLM", {**_GROUPED, "head_dim": 8}, ("ids",)),
+    "RegNet": ("RegNetConfig", "RegNetModel", {"embedding_size": 8, "hidden_sizes": [8, 16, 24, 32],
+               "depths": [1] * 4, "groups_width": 8}, ("pixels",)),
     "RoBERTa": ("RobertaConfig", "RobertaModel", _TEXT, ("ids", "mask")),
+    "SAM vision": ("SamVisionConfig", "SamVisionModel", {"hidden_size": 32, "output_channels": 16,
+                   "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 32, "patch_size": 4,
+                   "window_size": 3, "mlp_dim": 64, "global_attn_indexes": [1], "num_pos_feats": 8}, ("pixels",)),
     "SegFormer": ("SegformerConfig", "SegformerForSemanticSegmentation",
                   {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1], "decoder_hidden_size": 16,
                    "num_attention_heads": [1, 2, 2, 4]}, ("pixels",)),
+    "SigLIP": ("SiglipConfig", "SiglipModel", {"text_config": {**_TEXT, "max_position_embeddings": 32},
+               "vision_config": _VISION}, ("ids", "pixels")),
+    "StableLM": ("StableLmConfig", "StableLmForCausalLM", _GROUPED, ("ids",)),
     "Swin": ("SwinConfig", "SwinModel", {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [2, 2],
              "num_heads": [2, 4], "window_size": 4}, ("pixels",)),
     "T5": ("T5Config", "T5ForConditionalGeneration", _T5, ("ids", "decoder")),
     "ViT": ("ViTConfig", "ViTForImageClassification", _IMAGE, ("pixels",)),
-    "wav2vec 2.0": ("Wav2Vec2Config", "Wav2Vec2Model", {**_TEXT, "conv_dim": [16, 16], "conv_stride": [5, 2],
-                    "conv_kernel": [10, 3], "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 16,
-                    "num_conv_pos_embedding_groups": 2}, ("sound",)),
+    "wav2vec 2.0": ("Wav2Vec2Config", "Wav2Vec2Model", _SOUND, ("sound",)),
     "Whisper": ("WhisperConfig", "WhisperForConditionalGeneration",
                 {**{key: value for key, value in _SEQ2SEQ.items() if key != "max_position_embeddings"},
                  "num_mel_bins": 16, "max_source_positions": 12, "max_target_positions": 24, "pad_token_id": 0,
                  "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}, ("features", "decoder")),
+    "XLNet": ("XLNetConfig", "XLNetModel", {"vocab_size": 99, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 64,
+              "initializer_range": 0.2, "use_mems_eval": False}, ("ids",)),
+    "YOLOS": ("YolosConfig", "YolosForObjectDetection", {**_IMAGE, "image_size": [32, 32], "num_detection_tokens": 5},
+              ("pixels",)),
 }  # fmt: skip
 
 # By name of timm the extent of a square image, and what it is made with.
@@ -83,6 +128,9 @@ _TIMM: dict[str, tuple[int, dict[str, Any]]] = {
 
 MODELS = [*(f"transformers {name}" for name in _TRANSFORMERS), *(f"timm {name}" for name in _TIMM)]
 """The names of the models, each behind its package's."""
+
+_LARGE = ("ConvNeXt V2", "Hiera", "SegFormer")
+"""The models of transformers whose images are larger."""
 
 _PARAMETERS = {"ids": "input_ids", "mask": "attention_mask", "decoder": "decoder_input_ids", "pixels": "pixel_values",
                "sound": "input_values", "features": "input_features"}  # fmt: skip
@@ -133,6 +181,6 @@ def made(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
     config, kind, options, inputs = _TRANSFORMERS[own]
     make: Callable[..., Any] = getattr(transformers, kind)
     model = make(getattr(transformers, config)(**options))
-    size = 64 if own == "SegFormer" else 32
+    size = 64 if own in _LARGE else 32
     examples = tuple(_example(one, size) for one in inputs)
     return _stirred(_Named(model, [_PARAMETERS[one] for one in inputs])), examples
