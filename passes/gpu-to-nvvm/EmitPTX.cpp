@@ -3,6 +3,7 @@
 #include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
+#include "passes/gpu-to-nvvm/LocalMemory.h"
 #include "passes/gpu-to-nvvm/Negations.h"
 #include "passes/gpu-to-nvvm/PackedHalves.h"
 #include "passes/gpu-to-nvvm/Selects.h"
@@ -94,23 +95,6 @@ static void widenIndices(llvm::Module &module) {
       llvm::Value *index = extension->getOperand(0);
       extension->setOperand(0, builder.CreateCast(extension->getOpcode(), index, builder.getInt32Ty()));
     }
-}
-
-/// In functions with local memory, makes loads of memory that nothing writes ordinary ones: `ld.global` in place of
-/// `ld.global.nc`.
-///
-/// Where a loop has some 200 of the latter, ptxas moves loads of local and shared memory before stores to the same
-/// address, and before barriers. docs/rationale/indices.md has an example.
-static void orderLoadsBesideLocalMemory(llvm::Module &module) {
-  for (llvm::Function &function : module) {
-    if (llvm::none_of(llvm::instructions(function), llvm::IsaPred<llvm::AllocaInst>))
-      continue;
-    for (llvm::Argument &argument : function.args()) // NVPTX's sign for such memory, with noalias
-      argument.removeAttr(llvm::Attribute::ReadOnly);
-    for (llvm::Instruction &instruction : llvm::instructions(function))
-      if (isa<llvm::LoadInst>(instruction))
-        instruction.setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
-  }
 }
 
 /// ptxas unrolls loops whose number of iterations it knows. It takes minutes for a function with hundreds of them,
@@ -270,8 +254,8 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     tilewright::selectHalvesByMasks(module);
     tilewright::compareBitsAsPredicates(module);
     tilewright::initializeCarriedRegisters(module);
-    orderLoadsBesideLocalMemory(module);
     widenIndices(module);
+    tilewright::keepOrderBesideLocalMemory(module);
     keepManyLoops(module);
     BackEndGate gate(module, strengthReductionLimit);
     FailureOr<SmallString<0>> text =

@@ -95,6 +95,39 @@ SmallVector<Operation *> LoopEmitter::emitStatements(const ScheduledStage &stage
   return clones;
 }
 
+/// The identity of a reduction, where its intrinsic sets the elements in the first iteration, and there is none.
+LogicalResult LoopEmitter::emitIdentityWithoutIterations(const ScheduledStage &stage, ArrayRef<const Axis *> around,
+                                                         ArrayRef<const Axis *> tile) {
+  Location loc = stage.getLoc();
+  SmallVector<const Axis *> spatial;
+  Value isNothing;
+  for (const Axis *loop : around) {
+    AffineExpr extent = bounds[loop].extent;
+    if (!loop->isReduce) {
+      spatial.push_back(loop);
+    } else if (!isa<AffineConstantExpr>(extent)) {
+      Value none =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, materialize(extent, loc), getConstant(0));
+      isNothing = isNothing ? arith::OrIOp::create(builder, loc, isNothing, none).getResult() : none;
+    }
+  }
+  if (!isNothing)
+    return success();
+  llvm::copy_if(tile, std::back_inserter(spatial), [](const Axis *loop) { return !loop->isReduce; });
+  auto nothing = scf::IfOp::create(builder, loc, isNothing, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(nothing.thenBlock());
+  return emitLoops(spatial, /*withAttached=*/false, [&] {
+    return emitGuarded(stage, false, [&]() -> LogicalResult {
+      auto identity = emitIdentity(stage);
+      if (failed(identity))
+        return failure();
+      store(getResult(stage), *identity, loc);
+      return success();
+    });
+  });
+}
+
 LogicalResult LoopEmitter::emitTensorized(const ScheduledStage &stage) {
   auto matched = matchTile(model, bounds, stage);
   if (failed(matched))
@@ -128,6 +161,8 @@ LogicalResult LoopEmitter::emitTensorized(const ScheduledStage &stage) {
     for (const Axis *loop : around.drop_front(firstReduce))
       (loop->isReduce ? reduce : spatial).push_back(loop);
     if (matched->reset && failed(emitLoops(spatial, false, [&] { return guarded(false, call(matched->reset)); })))
+      return failure();
+    if (!matched->reset && failed(emitIdentityWithoutIterations(stage, around.drop_front(firstReduce), tile)))
       return failure();
     return emitLoops(around.drop_front(firstReduce), /*withAttached=*/true, [&] {
       return guarded(true, [&]() -> LogicalResult {

@@ -38,6 +38,8 @@ private:
   emitParts(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> threads, llvm::ArrayRef<const Axis *> serial);
   /// A stage whose loops from one on are an intrinsic.
   mlir::LogicalResult emitTensorized(const ScheduledStage &stage);
+  mlir::LogicalResult emitIdentityWithoutIterations(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> around,
+                                                    llvm::ArrayRef<const Axis *> tile);
   mlir::LogicalResult checkTileIsWhole(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> tile);
   /// Clones statements on buffers, the arguments of their block, that stand for parts of tensors. Returns the clones.
   llvm::SmallVector<mlir::Operation *> emitStatements(const ScheduledStage &stage,

@@ -1,5 +1,4 @@
-"""What ptxas makes of loads of memory that nothing writes, in a kernel with local memory: see
-docs/rationale/indices.md."""
+"""What ptxas makes of the order of loads and stores in kernels with local memory: see docs/rationale/indices.md."""
 
 from __future__ import annotations
 
@@ -101,3 +100,58 @@ def test_sums_in_local_memory(target: str) -> None:
     c, y = testing.run(product(target), [a, b, x], [((6, 13), "float32"), ((4,), "float32")])
     np.testing.assert_array_equal(c, a.astype("float32") @ b.astype("float32"))
     np.testing.assert_array_equal(y, x + 1)
+
+
+def gathered(target: tw.Target | str) -> tw.Function:
+    """Reads of an array in local memory at places of data, behind 199 stores to the array in one block."""
+    A = te.placeholder((199,), name="A", dtype="uint32")
+    small = te.compute((199,), lambda i: te.min(A[i], te.const(16, "uint32")).astype("float8_e4m3fn"), name="small")
+    B = te.compute((199,), lambda i: small[i].astype("bfloat16") * 3 + 1, name="B")
+    C = te.compute((199,), lambda i: B[((2 - i * 2) // 5) % 199], name="C")
+    s = te.create_schedule(C.op)
+    sums = s.cache_write(B, "local")
+    shared = s.cache_read(small, "shared", [sums])
+    element = s.cache_read(shared, "local", [sums])
+    copy = s.cache_read(B, "local", [C])
+    outer, inner = s[C].split(C.op.axis[0], nparts=3)
+    thread, inner = s[C].split(inner, factor=3)
+    turn, y = s[C].split(inner, factor=2)
+    s[C].reorder(thread, y, turn, outer)
+    s[C].bind(thread, te.thread_axis((0, 23), "threadIdx.x"))
+    s[C].bind(y, te.thread_axis("threadIdx.y"))
+    s[C].unroll(turn)
+    s[copy].compute_at(s[C], y)
+    far, near = s[copy].split(s[copy].op.axis[0], factor=2)
+    s[copy].reorder(near, far)
+    s[copy].unroll(near)
+    s[B].compute_at(s[copy], far)
+    for stage in (sums, element, shared):
+        s[stage].compute_at(s[C], y)
+    s[small].compute_at(s[C], thread)
+    return tw.build(s, [A, C], target=target, name="gathered")
+
+
+def early_loads(sass: str) -> int:
+    """Loads at places of data before the last store to the array, which lies at the begin of the stack."""
+    lines = sass.splitlines()
+    last = max(n for n, line in enumerate(lines) if re.search(r"\bSTL\.U16 \[R1[]+]", line))
+    return sum(bool(re.search(r"\bLDL\.U16 R\d+, \[R(?!1[]+])", line)) for line in lines[:last])
+
+
+@needs_disassembler
+def test_many_stores_keep_their_order() -> None:
+    ptx = gathered(tw.Target("cuda", arch="sm_90a")).ptx
+    split = r"\tsetp\.eq\.b32 \t(%p\d+), %r\d+, -\d;\n\t@\1 bra .*\n"
+    assert len(re.findall(split, ptx)) == 3
+    first = early_loads(sass_of(ptx))  # of another array
+    assert early_loads(sass_of(re.sub(split, "", ptx))) == first + 3, "ptxas is mended, or does it otherwise"
+
+
+@pytest.mark.parametrize("target", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_what_is_read_behind_many_stores(target: str) -> None:
+    if target == "cuda" and not cuda(0).exist:
+        pytest.skip("no GPU here")
+    a = np.random.default_rng(7).integers(0, 20, 199).astype("uint32")
+    (c,) = testing.run(gathered(target), [a], [((199,), "bfloat16")])
+    wanted = np.minimum(a, 16).astype("float32") * 3 + 1  # exact in both types
+    np.testing.assert_array_equal(c.astype("float32"), wanted[(2 - np.arange(199) * 2) // 5 % 199])

@@ -479,3 +479,46 @@ def test_reads_of_a_tensor_without_elements() -> None:
     (c,) = testing.run(tw.build(s, [A, B, C], target="sim"), list(empty), [((5, 3), "float32")])
     np.testing.assert_array_equal(c, np.zeros((5, 3)))
     assert tw.build(s, [A, B, C], target="cuda -arch=sm_90a").cubin
+
+
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+@pytest.mark.parametrize("with_reset", [False, True])
+def test_a_tensorized_reduction_of_nothing(target: str, with_reset: bool) -> None:
+    """An intrinsic without a reset sets the elements in the first iteration; here there is none."""
+    X = te.placeholder((3, 2), name="X")
+    q = te.reduce_axis((0, 2), "q")
+    Y = te.compute((3,), lambda i: te.sum(X[i, q], axis=q), name="Y")
+
+    def pair(ins: list[te.Buffer], outs: list[te.Buffer]) -> tuple[object, ...]:
+        def made(begin: bool, add: bool) -> object:
+            ib = tw.tir.ir_builder.create()
+            x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+            with ib.for_range(0, 3, name="i") as i:
+                if begin:
+                    y[i] = 0.0
+                if add:
+                    with ib.for_range(0, 2, name="q") as k:
+                        y[i] = y[i] + x[i, k]
+            return ib.get()
+
+        return made(True, True), made(True, False) if with_reset else None, made(False, True)
+
+    n = te.var("n", divisible_by=2)
+    A = te.placeholder((3, n), name="A")
+    k = te.reduce_axis((0, n), "k")
+    B = te.compute((3,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    outer, inner = s[B].split(k, factor=2)
+    if target == "sim":
+        one, i = s[B].split(B.op.axis[0], factor=3)
+        s[B].bind(one, te.thread_axis("blockIdx.x"))
+        s[B].reorder(outer, i, inner)
+    else:
+        (i,) = B.op.axis
+        s[B].reorder(outer, i, inner)
+    s[B].tensorize(i, te.decl_tensor_intrin(Y.op, pair))
+    function = tw.build(s, [A, B], target=target)
+    for columns in (0, 2, 6):
+        a = np.arange(3 * columns, dtype="float32").reshape(3, columns)
+        (b,) = testing.run(function, [a], [((3,), "float32")])
+        np.testing.assert_array_equal(b, a.sum(axis=1))
