@@ -112,8 +112,17 @@ class PackedTiles:
 
 
 def _prologues(group: Group, found: Contraction) -> bool:
-    """Whether elements of A are computed where they are read."""
-    return any(operand.op is found.a.tensor.op for operand in group.operands)
+    """Whether elements of A are computed where they are read, or their places are."""
+    for operand in group.operands:
+        if operand.op is found.a.tensor.op:
+            places = [
+                index
+                for access in operand.accesses
+                for index, extent in zip(access.indices, access.tensor.shape)
+                if extent_of(extent) > 1
+            ]
+            return operand.cost > 1 or None in places
+    return False
 
 
 def _turned(*at: Expr) -> list[Expr]:
