@@ -129,9 +129,10 @@ def extern(
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: {what}: input {position}: expected a tensor, got {one!r}")
     shapes = _shapes(shape, what, source)
-    own = out_buffers if is_listed(out_buffers) else [out_buffers]
-    if dtype is None and len(own) == len(shapes) and all(isinstance(one, Buffer) for one in own):
-        dtype = [one.dtype for one in own]
+    own: Sequence[Any] = out_buffers if is_listed(out_buffers) else [out_buffers]
+    buffers = [one for one in own if isinstance(one, Buffer)]
+    if dtype is None and len(buffers) == len(own) == len(shapes):
+        dtype = [one.dtype for one in buffers]
     op = ExternOp(name, tensors, shapes, element_types(dtype, tensors, len(shapes), what, source), source)
     results = list(op.results)
     read = _buffers(tensors, in_buffers, f"{what}: in_buffers", source)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from ...errors import TilewrightValueError as ValueError
 from ...messages.location import user_source
 from ..expr import IterVar
 from .checks import checked_scope, integer, schedule_error
 from .stage_handles import StageHandles
+
+if TYPE_CHECKING:
+    from .stage import Stage
 
 __all__ = ["MemoryPrimitives"]
 
@@ -296,5 +301,5 @@ class MemoryPrimitives(StageHandles):
         from .store_predicate import storing_threads
 
         source = user_source()
-        for thread, (first, end) in storing_threads(predicate, self, source).items():
+        for thread, (first, end) in storing_threads(predicate, cast("Stage", self), source).items():
             self.schedule.apply(handles.set_store_predicate, source, self.handle, self.name, thread, first, end)
