@@ -71,7 +71,9 @@ def test_rounds_as_expected(heads: tuple[int, int], extents: tuple[int, ...], op
     arrays = inputs(*heads, *extents, of_keys=options.pop("of_keys", BLOCK))
     tensors = [
         te.placeholder(x.shape, "float32" if number > 2 else "float8_e4m3fn", name=name)
-        for number, (name, x) in enumerate(zip(("Q", "K", "V", "q_scales", "k_scales", "v_scales"), arrays, strict=True))
+        for number, (name, x) in enumerate(
+            zip(("Q", "K", "V", "q_scales", "k_scales", "v_scales"), arrays, strict=True)
+        )
     ]
     function = tw.build(
         *attention_fp8_of(*tensors, **options), target=tw.Target("sim -device=H200", checks=True), name="attention"
@@ -96,7 +98,9 @@ def test_what_is_rounded_where() -> None:
     np.testing.assert_allclose(made, right, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("width", [64, pytest.param(128, marks=pytest.mark.slow), pytest.param(256, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "width", [64, pytest.param(128, marks=pytest.mark.slow), pytest.param(256, marks=pytest.mark.slow)]
+)
 def test_kernel_of_registers(width: int) -> None:
     """The weights go from registers to wgmma, two are rounded by one instruction, and ptxas spills nothing."""
     shape, blocks = (1, 2, 512, width), (1, 2, 4)
