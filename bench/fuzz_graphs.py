@@ -16,12 +16,13 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "test" / "python"))
+sys.path.insert(0, str(ROOT / "test" / "python" / "models"))  # bench/models.py has the name of the folder
 
 
 def run(seed: int, target: str, operators: Counter[str]) -> str:
     """What is wrong with a seed's results, "" where they are right."""
-    from models.random_graphs import RandomGraph
+    from random_graphs import RandomGraph
+
     from tilewright.graph import PASSES, compile_graph
     from tilewright.onnx import import_onnx
 
