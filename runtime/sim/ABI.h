@@ -145,7 +145,7 @@ constexpr const char beginMatmulFunction[] = "tw_sim_begin_matmul";
 // The same of a first operand in registers: (..., registers of all instructions, four each); its descriptors are 0.
 constexpr const char beginRegisterMatmulFunction[] = "tw_sim_begin_register_matmul";
 constexpr const char beginAccumulatorFunction[] =
-    "tw_sim_begin_accumulator"; // (state, site, matmul, registers) -> accumulator
+    "tw_sim_begin_accumulator";                      // (state, site, matmul, registers) -> accumulator
 constexpr const char packFunction[] = "tw_sim_pack"; // (numbers of f32, registers of four e4m3 each, their number)
 constexpr const char commitMatmulsFunction[] = "tw_sim_commit_matmuls"; // (state)
 constexpr const char waitMatmulsFunction[] = "tw_sim_wait_matmuls";     // (state, how many groups may be under way)
