@@ -1,14 +1,12 @@
 //===- Groups.cpp - what passes on groups share ---------------------------===//
 #include "passes/graph-to-graph/Groups.h"
+#include "passes/ArgumentAlignment.h"
 #include "passes/PassSupport.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
 using namespace mlir;
 
 namespace tilewright {
-
-/// What arguments of programs are aligned to, in bytes.
-static constexpr int64_t kArgumentAlignment = 16;
 
 /// Whether a slice with static extents has elements that lie together, and begin at a place that is aligned.
 static bool isBlock(graph::SliceOp slice) {
