@@ -16,6 +16,8 @@ from .types import TensorType, from_ir
 
 __all__ = ["Part", "Parts", "View", "laid_out_by", "parts_in", "view_of"]
 
+_RESHAPES_IN_PLACE = np.lib.NumpyVersion(str(np.__version__)) >= "2.1.0"
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -117,10 +119,13 @@ def _moved(array: Any, name: str, permutation: Sequence[int] | None, result: ir.
         return array.transpose(permutation)
     if name != "graph.reshape":
         return None
-    made = array.view()
+    shape = tuple(ir.RankedTensorType(result.type).shape)
     try:
-        made.shape = tuple(ir.RankedTensorType(result.type).shape)
-    except AttributeError:
+        if _RESHAPES_IN_PLACE:
+            return array.reshape(shape, copy=False)
+        made = array.view()
+        made.shape = shape  # deprecated since NumPy 2.5
+    except (AttributeError, ValueError):
         return None
     return made
 
