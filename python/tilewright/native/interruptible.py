@@ -35,7 +35,7 @@ class Work(Generic[T]):
         self._is_running = _thread.allocate_lock()
         self._is_running.acquire()
         self._mutex = _thread.allocate_lock()
-        self._is_done = self._is_abandoned = False
+        self._is_done = self._is_over = self._is_abandoned = False
         self._result: T | None = None
         self._error: BaseException | None = None
         self.kept: object = None  # what the call uses
@@ -52,14 +52,18 @@ class Work(Generic[T]):
                 library().tilewrightCountAbandoned(-1)
                 _count_reference(self, -1)
         then()
+        self._is_over = True
         self._is_running.release()
 
     def wait(self, seconds: float = -1) -> bool:
         """Whether the call has ended, within `seconds`. A signal whose handler raises ends the waiting."""
-        if self._is_running.acquire(timeout=seconds):
+        # The handler may raise once the lock is acquired and before it is released. It then stays acquired, and
+        # `_is_over` tells the next who waits.
+        if not self._is_over:
+            if not self._is_running.acquire(timeout=seconds):
+                return False
             self._is_running.release()
-            return True
-        return False
+        return True
 
     def abandon(self) -> None:
         """Nobody waits any more: what the call uses lives until it has ended, if it is after the process's end."""

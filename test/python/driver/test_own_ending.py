@@ -8,6 +8,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.native import interruptible
 
 SCRIPT = """
 import atexit, signal, sys, threading
@@ -89,3 +94,34 @@ def test_a_script_that_says_nothing_ends_by_the_signal() -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.stderr.splitlines()[-1] == "KeyboardInterrupt" and ran.returncode == -2, ran.stderr
+
+
+class _Lock:
+    """A lock; the first who gets it is interrupted then, before it can be released."""
+
+    def __init__(self, lock: Any) -> None:
+        self._lock, self.is_armed = lock, True
+
+    def acquire(self, timeout: float = -1) -> bool:
+        is_acquired = self._lock.acquire(timeout=timeout)
+        if is_acquired and self.is_armed:
+            self.is_armed = False
+            raise KeyboardInterrupt
+        return is_acquired
+
+    def release(self) -> None:
+        self._lock.release()
+
+
+def test_an_interrupt_just_as_a_call_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for ever for a call that has ended."""
+    made, left = interruptible.Work.__init__, list[interruptible.Work[Any]]()
+
+    def with_lock(self: Any, call: Any) -> None:
+        made(self, call)
+        self._is_running = _Lock(self._is_running)
+
+    monkeypatch.setattr(interruptible.Work, "__init__", with_lock)
+    with pytest.raises(KeyboardInterrupt):
+        interruptible.interruptibly(lambda: 1, left=left.append)
+    assert left == []
