@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .types import TensorType, from_ir
 
 __all__ = ["Part", "Parts", "View", "laid_out_by", "parts_in", "view_of"]
 
-_RESHAPES_IN_PLACE = np.lib.NumpyVersion(str(np.__version__)) >= "2.1.0"
+_RESHAPES_IN_PLACE = np.lib.NumpyVersion(version("numpy")) >= "2.1.0"
 
 
 @dataclass(frozen=True, slots=True)
