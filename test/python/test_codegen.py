@@ -50,8 +50,9 @@ def test_unknown_arch() -> None:
 
 
 def test_options() -> None:
-    with pytest.raises(ValueError, match="expected an opt_level from 0 to 3, got 4"):
-        LinkOptions(opt_level=4)
+    for level in (1, 4):
+        with pytest.raises(ValueError, match=f"expected an opt_level of 0 or 3, got {level}"):
+            LinkOptions(opt_level=level)
 
 
 ROLES = PTX.replace("  ld.param", "  setmaxnreg.dec.sync.aligned.u32 24;\n  ld.param", 1).replace(

@@ -26,9 +26,9 @@ __all__ = ["Cubin", "KernelResources", "LinkOptions", "find_ptxas", "link", "lin
 class LinkOptions:
     """How a cubin is made of PTX.
 
-    `opt_level` is ptxas's own, 0 to 3; `line_info` keeps the source lines for profilers; `extra` is handed to nvJitLink
-    as it stands. There is no bound on registers here: ptxas ignores `-maxrregcount`, without a word, for kernels that
-    state their block's size (`.reqntid`), as ours do. `nvvm.maxnreg` on the kernel is what counts.
+    `opt_level` is 0 or 3, which are those of nvJitLink. `line_info` keeps the source lines for profilers. `extra` is
+    handed to nvJitLink as it stands. There is no bound on registers here: ptxas ignores `-maxrregcount`, without a word,
+    for kernels that state their block's size (`.reqntid`), as ours do. `nvvm.maxnreg` on the kernel is what counts.
 
     >>> LinkOptions(line_info=True).arguments("sm_90a")
     ('-arch=sm_90a', '-O3', '-verbose', '-lineinfo')
@@ -39,8 +39,8 @@ class LinkOptions:
     extra: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if self.opt_level not in (0, 1, 2, 3):
-            raise ValueError(f"expected an opt_level from 0 to 3, got {self.opt_level!r}")
+        if self.opt_level not in (0, 3):
+            raise ValueError(f"expected an opt_level of 0 or 3, got {self.opt_level!r}")
 
     def arguments(self, arch: str) -> tuple[str, ...]:
         """The linker's command line."""
