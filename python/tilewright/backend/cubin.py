@@ -27,8 +27,9 @@ class LinkOptions:
     """How a cubin is made of PTX.
 
     `opt_level` is 0 or 3, which are those of nvJitLink. `line_info` keeps the source lines for profilers. `extra` is
-    handed to nvJitLink as it stands. There is no bound on registers here: ptxas ignores `-maxrregcount`, without a word,
-    for kernels that state their block's size (`.reqntid`), as ours do. `nvvm.maxnreg` on the kernel is what counts.
+    handed to nvJitLink as it stands. There is no bound on registers here: ptxas ignores `-maxrregcount`, without a
+    word, for kernels that state their block's size (`.reqntid`), as ours do. `nvvm.maxnreg` on the kernel is what
+    counts.
 
     >>> LinkOptions(line_info=True).arguments("sm_90a")
     ('-arch=sm_90a', '-O3', '-verbose', '-lineinfo')
