@@ -40,7 +40,9 @@ class VectorTiles:
         if problem.batch > _GRID or -(-problem.M // 16) > _GRID:
             return None
         seconds = tiles_for(problem.M, problem.N, problem.K, problem.batch, gpu)
-        parts = _GRID // problem.batch if found.stage.is_static else 1
+        # Parts of any number of rows could take any memory.
+        is_bounded = found.stage.is_static or getattr(rows_of(found), "maximum", None) == problem.M
+        parts = _GRID // problem.batch if is_bounded else 1
         fitting = [tiles for tiles in seconds if tiles[3] <= parts][:_SETTINGS]
         if not fitting:
             return None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import ml_dtypes  # noqa: F401  NumPy has bfloat16 by it
 import numpy as np
 import pytest
 
 import tilewright as tw
 from tilewright import te
+from tilewright.te.schedule import Schedule
 
 CASES = {
     "warpgroups": ("bfloat16", 512, 1024, False, "cuda -arch=sm_90a"),
@@ -110,3 +114,28 @@ def test_rows_that_are_flattened() -> None:
     f(x, b, out)
     rows = x.transpose(1, 0, 2).reshape(51, 64).astype("float32")
     np.testing.assert_array_equal(out, rows @ b.astype("float32").T)
+
+
+def test_few_rows_share_the_loop_along_k() -> None:
+    """Blocks add up parts of the results where the memory for the parts is bounded, for any number of such rows."""
+
+    def program(rows: Any) -> list[Any]:
+        A = te.placeholder((rows, 1024), name="A")
+        B = te.placeholder((1024, 48), name="B")
+        k = te.reduce_axis((0, 1024), name="k")
+        C = te.compute((rows, 48), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+        return [A, B, te.compute((rows, 48), lambda i, j: te.max(C[i, j], 0.0), name="D")]
+
+    def splits(s: Schedule) -> int:
+        return int(re.findall(r"tiles=\(\(\d+, \d+\), \d+, \d+, (\d+)\)", str(s.explain()))[-1])
+
+    any_rows, few = program(te.var("n", min=2)), program(te.var("n", min=2, max=32))
+    s = tw.auto_schedule(few[-1], "sim")
+    assert splits(s) > 1 and splits(tw.auto_schedule(any_rows[-1], "sim").classes[-1]) == 1
+    function = tw.build(s, few, target="sim")
+    random = np.random.default_rng(3)
+    for rows in (2, 17, 32):
+        a, b = (random.integers(-4, 5, shape).astype("float32") for shape in ((rows, 1024), (1024, 48)))
+        d = np.empty((rows, 48), "float32")
+        function(a, b, d)
+        np.testing.assert_array_equal(d, np.maximum(a @ b, 0))
