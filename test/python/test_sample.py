@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +67,9 @@ def collect(folder: Path, *names: str) -> dict[str, set[str]]:
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  sample\n  sweep\n  slow\n  gpu\n")
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *names]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    env = {**inherited, "PYTHONPATH": str(Path(__file__).parent)}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split("|") for line in done.stdout.splitlines() if "::" not in line and "[" in line]
     return {name: set(marks) for name, *marks in lines}

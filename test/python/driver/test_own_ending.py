@@ -21,6 +21,7 @@ import tilewright as tw
 from tilewright import nd, schedules, te
 from tilewright.native import interruptible
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore the signal
 is_armed, run = False, interruptible.Work.run
 
 def interrupted(self, then):
