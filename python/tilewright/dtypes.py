@@ -14,7 +14,7 @@ from .messages.location import Source, user_source
 
 __all__ = [
     "DLPACK_CODES", "DLPACK_TYPES", "DTYPE_NAMES", "MOST", "DType", "as_dtype", "dtype_of", "fits", "item_bytes",
-    "itemsize", "name_of_mlir", "stored_as",
+    "itemsize", "name_of_mlir", "stored_as", "stored_dtype",
 ]  # fmt: skip
 
 MOST = 2**63 - 1
@@ -175,3 +175,10 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
     if found.name not in DLPACK_CODES:
         raise TypeError(f"expected a dtype of numbers, got {found}")
     return found
+
+
+def stored_dtype(name: str) -> np.dtype[Any]:
+    """As `as_dtype`, and ml_dtypes' types of two and four bits, which weights and constants of models may have."""
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else as_dtype(name)

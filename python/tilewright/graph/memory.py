@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import as_dtype
+from ..dtypes import as_dtype, stored_dtype
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..runtime.arrays import is_of_torch
@@ -69,7 +69,7 @@ class HostMemory:
 
     def viewed(self, value: Any, dtype: str) -> Any:
         """The same bytes as elements of another type of the same width."""
-        return value.view(as_dtype(dtype))
+        return value.view(stored_dtype(dtype))
 
     def view(self, array: Any, view: View) -> Any:
         """A view of an array, as a program takes it."""

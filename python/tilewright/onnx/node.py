@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from ..dtypes import as_dtype
+from ..dtypes import stored_dtype
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
 
@@ -133,7 +133,7 @@ class Node:
     def constant(self, value: object, like: Value | str) -> Value:
         """A constant of the type of a tensor."""
         dtype = like if isinstance(like, str) else like.dtype
-        return self.builder.constant(np.asarray(value).astype(as_dtype(dtype)))
+        return self.builder.constant(np.asarray(value).astype(stored_dtype(dtype)))
 
     def cast(self, value: Value, to: str) -> Value:
         """A tensor in another element type."""
