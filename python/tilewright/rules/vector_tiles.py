@@ -6,7 +6,7 @@ from functools import partial
 
 from ..schedules.matmuls.simt import fetch, multiply_tiles
 from ..schedules.matmuls.simt_tiles import tiles_for
-from ..te import Expr, indexdiv, thread_axis
+from ..te import Expr, Var, indexdiv, thread_axis
 from ..te.schedule import Schedule, Stage
 from .context import Context, choice
 from .elementwise import inline
@@ -40,8 +40,9 @@ class VectorTiles:
         if problem.batch > _GRID or -(-problem.M // 16) > _GRID:
             return None
         seconds = tiles_for(problem.M, problem.N, problem.K, problem.batch, gpu)
+        rows = rows_of(found)
         # Parts of any number of rows could take any memory.
-        is_bounded = found.stage.is_static or getattr(rows_of(found), "maximum", None) == problem.M
+        is_bounded = found.stage.is_static or (isinstance(rows, Var) and rows.maximum == problem.M)
         parts = _GRID // problem.batch if is_bounded else 1
         fitting = [tiles for tiles in seconds if tiles[3] <= parts][:_SETTINGS]
         if not fitting:
@@ -49,7 +50,7 @@ class VectorTiles:
         return Decision(
             self.name,
             group.names,
-            f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, in float32"
+            f"{rows} rows, {problem.N} columns, K {problem.K}, in float32"
             + (f", {problem.batch} of them" if problem.batch > 1 else ""),
             (choice("tiles", fitting[0], fitting),),
             seconds[fitting[0]],

@@ -246,7 +246,7 @@ class _Import:
         if short not in CONVERTERS:
             if node.meta.get("val") is None and not node.users:
                 return
-            reason = linear_algebra.refusal(target, [one.meta.get("val") for one in node.all_input_nodes])
+            reason = linear_algebra.refusal(node)
             raise CompileError(f"{label}: {reason or 'the operator is not supported'}", stage="graph")
         arguments = [self._argument(one) for one in _arguments(node)]
         with self._builder.node(label, 0):

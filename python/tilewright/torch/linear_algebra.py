@@ -5,10 +5,11 @@ Whether a matrix is singular is not checked: its inverse has infinities and NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.fx import Node
 
 __all__ = ["decompositions", "refusal"]
 
@@ -202,6 +203,10 @@ def decompositions() -> dict[Any, Any]:
     return {op: _or_left(function, square) for op, (function, square) in _FUNCTIONS.items()}
 
 
-def refusal(op: Any, operands: Sequence[Any]) -> str | None:
+def refusal(node: Node) -> str | None:
     """Why an operator was left as it is, where it is one of this file."""
-    return _refusal(operands[_FUNCTIONS[op][1]]) if op in _FUNCTIONS else None
+    target: Any = node.target
+    if target not in _FUNCTIONS:
+        return None
+    square: Any = node.args[_FUNCTIONS[target][1]]
+    return _refusal(square.meta["val"])
