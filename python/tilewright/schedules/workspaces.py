@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..te import Tensor, thread_axis
+from ..te import IterVar, Tensor, thread_axis
 from ..te.schedule import Schedule, Stage
 from .extents import divisor_of
 
@@ -22,22 +22,30 @@ def copy(stage: Stage) -> None:
         stage.bind(axis, thread_axis(tag))
 
 
+def _through_shared(
+    s: Schedule, copied: Tensor, source: Tensor, columns: int, align: tuple[int, int]
+) -> list[tuple[Stage, IterVar, IterVar]]:
+    """A block copies a tile of 64 rows through shared memory: each of the two stages, with the axes of its tile."""
+    read, stage = s.cache_read(source, "shared", [copied]), s[copied]
+    *outer, i, j = stage.op.axis
+    row, i = stage.split(i, factor=64)
+    column, j = stage.split(j, factor=columns)
+    stage.reorder(*outer, row, column, i, j)
+    block = stage.fuse(*outer, row, column)
+    stage.bind(block, thread_axis("blockIdx.x"))
+    s[read].compute_at(stage, block)
+    slow, fast = s[read].op.axis[-2:]
+    s[read].storage_align(slow, *align)
+    return [(stage, i, j), (s[read], slow, fast)]
+
+
 def transposing_copy(s: Schedule, copied: Tensor, source: Tensor) -> None:
     """A separate kernel that writes `copied`, whose last two axes are those of `source` in the other order.
 
     A block moves a tile of 32 x 64 elements through shared memory. It reads along the rows of `source` and writes along
     the rows of `copied`. Rows in shared memory begin an odd number of elements apart.
     """
-    read = s.cache_read(source, "shared", [copied])
-    *outer, i, j = s[copied].op.axis
-    row, i = s[copied].split(i, factor=64)
-    column, j = s[copied].split(j, factor=32)
-    s[copied].reorder(*outer, row, column, i, j)
-    block = s[copied].fuse(*outer, row, column)
-    s[copied].bind(block, thread_axis("blockIdx.x"))
-    s[read].compute_at(s[copied], block)
-    s[read].storage_align(s[read].op.axis[-2], 2, 1)
-    for stage, slow, fast in ((s[copied], i, j), (s[read], *s[read].op.axis[-2:])):
+    for stage, slow, fast in _through_shared(s, copied, source, 32, (2, 1)):
         turn, y = stage.split(slow, factor=8)
         wide, x = stage.split(fast, factor=32)
         stage.reorder(turn, wide, y, x)
@@ -52,16 +60,7 @@ def turning_copy(s: Schedule, turned: Tensor, source: Tensor) -> None:
 
     Rows in shared memory begin an odd number of words apart.
     """
-    read = s.cache_read(source, "shared", [turned])
-    *outer, i, j = s[turned].op.axis
-    row, i = s[turned].split(i, factor=64)
-    column, j = s[turned].split(j, factor=64)
-    s[turned].reorder(*outer, row, column, i, j)
-    block = s[turned].fuse(*outer, row, column)
-    s[turned].bind(block, thread_axis("blockIdx.x"))
-    s[read].compute_at(s[turned], block)
-    s[read].storage_align(s[read].op.axis[-2], 8, 4)
-    for stage, slow, fast in ((s[turned], i, j), (s[read], *s[read].op.axis[-2:])):
+    for stage, slow, fast in _through_shared(s, turned, source, 64, (8, 4)):
         fast, four = stage.split(fast, factor=4)
         turn, thread = stage.split(stage.fuse(slow, fast), factor=256)
         stage.unroll(turn)
