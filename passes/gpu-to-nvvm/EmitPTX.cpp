@@ -21,7 +21,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -37,7 +36,6 @@ void LLVMInitializeNVPTXAsmPrinter();
 }
 
 namespace tilewright {
-#define GEN_PASS_DECL_EMITPTX
 #define GEN_PASS_DEF_EMITPTX
 #include "passes/gpu-to-nvvm/Passes.h.inc"
 } // namespace tilewright
@@ -155,30 +153,6 @@ static bool isWorthwhile(llvm::StringRef pass, llvm::Any unit) {
   return most == ~0u || (*function)->getInstructionCount() <= most;
 }
 
-namespace {
-/// Keeps LoopStrengthReduce from modules with a function of more instructions than its limit.
-class BackEndGate final : public llvm::OptPassGate {
-public:
-  BackEndGate(llvm::Module &module, unsigned strengthReductionLimit)
-      : context(module.getContext()), before(context.getOptPassGate()) {
-    isLarge = llvm::any_of(
-        module, [=](llvm::Function &function) { return function.getInstructionCount() > strengthReductionLimit; });
-    context.setOptPassGate(*this);
-  }
-  ~BackEndGate() override { context.setOptPassGate(before); }
-
-  bool isEnabled() const override { return isLarge; }
-  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
-    return !pass.contains("Loop Strength Reduction");
-  }
-
-private:
-  llvm::LLVMContext &context;
-  llvm::OptPassGate &before;
-  bool isLarge;
-};
-} // namespace
-
 /// SLPVectorizer of LLVM 22 may leave shuffles of a reduction before what they read, in one block. Moves them behind
 /// it.
 static void orderShuffles(llvm::Module &module) {
@@ -208,8 +182,6 @@ namespace {
 /// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
 struct ModuleToPTX : LLVM::ModuleToObject {
   using ModuleToObject::ModuleToObject;
-
-  unsigned strengthReductionLimit = ~0u;
 
   /// As upstream's, with limits to what unrolling, SLPVectorizer and SimplifyCFG take up.
   LogicalResult optimizeModule(llvm::Module &module, int level) override {
@@ -257,7 +229,6 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     widenIndices(module);
     tilewright::keepOrderBesideLocalMemory(module);
     keepManyLoops(module);
-    BackEndGate gate(module, strengthReductionLimit);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))
@@ -300,10 +271,9 @@ struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
     std::string message;
     auto handleErrors = [&](llvm::Module &llvmModule) { collectErrors(llvmModule.getContext(), message); };
     auto emit = [&] {
-      ModuleToPTX toPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO(),
-                        handleErrors);
-      toPTX.strengthReductionLimit = strengthReductionLimit;
-      text = toPTX.run();
+      text =
+          ModuleToPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO(), handleErrors)
+              .run();
     };
     if (!runGuarded(emit, message) || !message.empty()) {
       module.emitError("LLVM's NVPTX back end gave up for ")

@@ -131,13 +131,7 @@ def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
     LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. Between
     them a step avoids what ptxas compiles wrongly (WideProducts.h). The module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
     message.
-
-    LoopStrengthReduce keeps a register for each address and each bound of a window that a loop moves along. For kernels
-    with hundreds of them it takes a second, three quarters of the back end's time. It leaves too few registers for the
-    accumulators. Modules with a function of more than `strength-reduction-limit` instructions go without it.
   }];
-  let options = [Option<"strengthReductionLimit", "strength-reduction-limit", "unsigned", "4294967295",
-                        "instructions of the largest function for which LoopStrengthReduce runs">];
   let dependentDialects = ["tilewright::ProgramDialect"];
 }
 

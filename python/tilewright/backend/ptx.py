@@ -8,9 +8,7 @@ from ..errors import CompileError, Diagnostic
 from ..ir.diagnostics import MLIRError, describe, diagnostics_of
 from ..ir.running import run_manager
 
-__all__ = ["PIPELINE", "emit_ptx"]
-
-PIPELINE = "builtin.module(gpu.module(emit-ptx))"
+__all__ = ["emit_ptx"]
 
 
 def emit_ptx(module: ir.Module) -> str:
@@ -35,7 +33,7 @@ def emit_ptx(module: ir.Module) -> str:
         copy = kernels[0].operation.clone()
         alone.body.append(copy)
         try:
-            run_manager(PassManager.parse(PIPELINE), alone.operation)
+            run_manager(PassManager.parse("builtin.module(gpu.module(emit-ptx))"), alone.operation)
         except MLIRError as error:
             found = diagnostics_of(error.error_diagnostics)
             text = "\n".join(map(str, found)) or str(error)
