@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule, Node
 
 from ..errors import CompileError, TilewrightError
@@ -200,7 +201,8 @@ class _Import:
             for piece in str(node.target).split("."):
                 attribute = getattr(attribute, piece)
             if isinstance(attribute, torch.Tensor):
-                self._values[node] = self._weight(str(node.target), attribute)
+                with unset_fake_temporarily():  # AOTAutograd has the mode on, and a constant is no fake tensor
+                    self._values[node] = self._weight(str(node.target), attribute)
         elif node.op == "call_function":
             self._call(node)
 

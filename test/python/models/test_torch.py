@@ -206,6 +206,19 @@ def test_torch_compile_with_sizes_that_change():
         _close(got, x.grad)
 
 
+def test_torch_compile_with_tensors_that_are_constants():
+    table = torch.arange(4.0)
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        own = torch.tensor([1.0, -2.0, 3.0, 0.5])
+        turned = (x * torch.tensor([1j, 2.0, -1j, 0.5])).real
+        return x * torch.tensor(2.0) + own, torch.distributions.Normal(0.0, 1.0).log_prob(x), x + table, turned
+
+    x = torch.randn(3, 4)
+    for got, wanted in zip(torch.compile(function, backend=_backend())(x), function(x)):
+        _close(got, wanted)
+
+
 def test_torch_compile_refuses_what_is_not_supported():
     with pytest.raises(Exception, match="aten.multinomial.default.*: cannot be compiled: its result is random"):
         torch.compile(lambda x: torch.multinomial(x, 2), backend=_backend())(torch.ones(4))
