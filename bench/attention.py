@@ -32,7 +32,14 @@ TOKENS, HIDDEN, ROWS_CHECKED, REPEAT = 16384, 2048, 256, 20
 PEERS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash2": SDPBackend.FLASH_ATTENTION}
 # Tiles and stages that are worth a try, by the width of a head.
 CHOICES: dict[int, list[dict[str, Any]]] = {
-    64: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (128, 192)}],
+    64: [
+        {"tile": (128, 128)},
+        {"tile": (128, 128), "blocks": 131},
+        {"tile": (128, 192)},
+        {"tile": (192, 128), "stages": 3},
+        {"tile": (192, 128), "stages": 3, "blocks": 131},
+        {"tile": (192, 96), "stages": 3},
+    ],
     128: [{"tile": (128, 128)}, {"tile": (128, 128), "blocks": 131}, {"tile": (128, 160)}],
     192: [{"tile": (128, 128)}, {"tile": (128, 112)}],
     256: [{"tile": (128, 64)}, {"tile": (128, 80)}],

@@ -109,18 +109,19 @@ def gradients(medians: Medians, batch: int, heads: int, length: int, width: int,
     flat = [one.detach().flatten(0, 1) for one in (head, q, k, v)]
     # What the peers have saved of the forward pass, too: its result, and for each query the logarithm of its sum.
     known = [x.view(batch * heads, length, -1).squeeze(-1) for x in _saved(q, k, v, causal)]
-    for last, kept in [(last, kept) for last in of_keys for kept in (1, 2)]:
+    choices = [(last, kept, False) for last in of_keys for kept in (1, 2)]
+    for last, kept, adds in [*choices, ((128, 64), 2, True)]:
         tiles = ((128, 128), (128, 128 if width == 64 else 64), last)
         *tensors, result = (te.placeholder(shape, "bfloat16", name=name) for name in ("head", "Q", "K", "V", "result"))
         logarithms = te.placeholder(shape[:-1], "float32", name="logarithms") if kept == 2 else None
         scheduled = attention_gradients_of(
-            *tensors, behind=0 if causal else None, tiles=tiles, result=result, logarithms=logarithms
+            *tensors, behind=0 if causal else None, tiles=tiles, result=result, logarithms=logarithms, adds=adds
         )
         func = tw.build(*scheduled, target="cuda", name="gradients")
         made = [torch.full_like(flat[0], float("nan")) for _ in range(3)]
         given = (*flat, *known[:kept])
         func(*given, *made)
-        name = json.dumps({"tiles": tiles, "logarithms": kept == 2})
+        name = json.dumps({"tiles": tiles, "logarithms": kept == 2, "adds": adds})
         errors[name] = max(error([one.view(batch, heads, length, width) for one in made]))
         calls[name] = lambda func=func, given=given, made=made: func(*given, *made)
     return figures_of(calls, errors, 10.0 * batch * heads * length**2 * width / (2 if causal else 1), medians, 1.05)

@@ -32,7 +32,7 @@ from tilewright.schedules.matmuls.problem import Choice, Problem
 
 SCHEDULES = ("matmul_wgmma", "matmul_mma")
 # Shares of a published rate, which are at most 1.
-SHARES = ("of_mma", "of_wgmma", "of_memory", "of_cache", "turning", "padding")
+SHARES = ("of_mma", "of_wgmma", "of_memory", "of_cache", "turning", "padding", "earlier")
 # By which factor a number may change in one fit.
 FARTHEST = math.log(20)
 

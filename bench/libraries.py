@@ -55,7 +55,8 @@ def use(user: str, library: Path) -> subprocess.CompletedProcess[str]:
     if user == "cpp":
         return _use_from_cpp(library)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [sys.executable, "-c", RUN, str(EXAMPLES / f"with_{user}.py"), str(library)]
+    hidden = "import sys; sys.modules['torch'] = None; " if user == "numpy" else ""  # which tvm_ffi would import
+    command = [sys.executable, "-c", hidden + RUN, str(EXAMPLES / f"with_{user}.py"), str(library)]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 

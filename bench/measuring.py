@@ -201,7 +201,9 @@ def run_cases(
     """
     begin = time.monotonic()
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
-    head = {"command": " ".join(["python", *sys.argv]), "commit": commit, "seed": given.seed}
+    head = {"command": " ".join(["python", *sys.argv]), "commit": commit}
+    if "seed" in given:
+        head["seed"] = given.seed
     record = Record(given.out, head, len(cases))
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"TILEWRIGHT_CACHE": "on", "TILEWRIGHT_CACHE_DIR": folder, **environment(folder)}

@@ -1,6 +1,6 @@
 """Whole models on one GPU: tw.compile beside eager PyTorch and torch.compile, with random weights, nothing downloaded.
 
-python bench/models.py OUT.json [--seconds N] [--tiny] [--target T] [--modes LIST] [--int8] [name ...]
+python bench/models.py OUT.json [--seconds N] [--tiny] [--target T] [--modes LIST] [--int8] [--fp8] [name ...]
 
 Each row is a process of its own with its own limit, and is written when it is known. "right" says that no element of
 ours is off by more than what bfloat16 makes of the model in eager PyTorch, four times, beside float32. Times are
@@ -10,8 +10,8 @@ function that `model.export` writes ("exported"), also without CUDA graphs ("pla
 Results are compared bit by bit with those of the first calls ("..._same"). "groups" has our groups in their order, with
 microseconds and bytes.
 
-With --int8, a row also has the model with matmuls and convolutions in int8, calibrated by the input on the processor:
-its time, and the cosine of its result, and of ours, with float32.
+With --int8 or --fp8, a row also has the model with matmuls and convolutions in int8 or float8_e4m3fn, calibrated by the
+input: its groups, its time, and the cosine of its result, and of ours, with float32.
 
 With --tiny --target "cuda -arch=sm_90a" models are small and only compiled, which needs no GPU. With --tiny --target
 cpu they run on the processor.
@@ -33,6 +33,7 @@ from torch import nn
 from torch.nn import functional as F
 
 MODES = ("default", "reduce-overhead")
+TYPES = {"int8": "int8", "fp8": "float8_e4m3fn"}
 
 
 class Bottleneck(nn.Module):
@@ -261,7 +262,7 @@ def cosine(a: torch.Tensor, b: torch.Tensor) -> float:
     return round(float(F.cosine_similarity(a.double().flatten(), b.double().flatten(), dim=0)), 6)
 
 
-def run_row(name: str, tiny: bool, target: str, modes: list[str], int8: bool) -> None:
+def run_row(name: str, tiny: bool, target: str, modes: list[str], narrow: list[str]) -> None:
     """Prints what is known of a row as a line of JSON, each time that more is known."""
     import tilewright as tw
 
@@ -288,11 +289,12 @@ def run_row(name: str, tiny: bool, target: str, modes: list[str], int8: bool) ->
     with torch.no_grad():
         model = tw.compile(module, (x,), target=target)
         tell(compile_s=round(time.perf_counter() - start, 1), number_of_groups=len(model.groups))
-        start = time.perf_counter()
-        quantised = tw.compile(module, (x,), target=target, calibration=[(x,)]) if int8 else None
-        if quantised is not None:
-            integers = quantised.ir("graph").count('acc = "int32"')
-            tell(int8_compile_s=round(time.perf_counter() - start, 1), int8_operators=integers)
+        quantised: dict[str, Any] = {}
+        for one in narrow:
+            start = time.perf_counter()
+            quantised[one] = tw.compile(module, (x,), target=target, calibration=[(x,)], quantized=TYPES[one])
+            seconds = round(time.perf_counter() - start, 1)
+            tell(**{f"{one}_compile_s": seconds, f"{one}_number_of_groups": len(quantised[one].groups)})
     if not runs:
         tell(cubins=all(group.function.cubin for group in model.groups))
         return
@@ -308,14 +310,16 @@ def run_row(name: str, tiny: bool, target: str, modes: list[str], int8: bool) ->
         errors = [float((one.float() - exact).abs().max() / size) for one in (got, eager)]
         tell(error=errors[0], error_eager=errors[1], right=errors[0] <= max(4 * errors[1], 1e-5))
         tell(ours_ms=median_ms(lambda: model(x), target), eager_ms=median_ms(lambda: module(x), target))
-        if quantised is not None:
-            tell(cosine=cosine(got, exact), int8_cosine=cosine(quantised(x), exact))
-            tell(int8_ms=median_ms(lambda: quantised(x), target))
-            for each, one in (("bf16", model), ("int8", quantised)):
-                with tempfile.TemporaryDirectory() as folder:
-                    one.export(f"{folder}/model.so")
-                    exported = tw.load_model(f"{folder}/model.so")
-                    tell(**{f"{each}_exported_ms": median_ms(lambda exported=exported: exported(x), target)})
+        if quantised:
+            tell(cosine=cosine(got, exact))
+        for each, one in quantised.items():
+            tell(**{f"{each}_cosine": cosine(one(x), exact), f"{each}_ms": median_ms(lambda one=one: one(x), target)})
+            with tempfile.TemporaryDirectory() as folder:
+                one.export(f"{folder}/model.so")
+                exported = tw.load_model(f"{folder}/model.so")
+                tell(**{f"{each}_exported_ms": median_ms(lambda exported=exported: exported(x), target)})
+            own = one.profile(x, repeat=20)
+            tell(**{f"{each}_groups": [[g.group.name, round(1e6 * g.seconds, 2), g.bytes] for g in own.groups]})
         profile = model.profile(x, repeat=20)
         tell(
             groups_ms=round(1e3 * profile.seconds, 4),
@@ -353,11 +357,13 @@ def main() -> None:
     parser.add_argument("--target", default="cuda")
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--int8", action="store_true")
+    parser.add_argument("--fp8", action="store_true")
     parser.add_argument("--row", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_intermixed_args()
     modes = [one for one in given.modes.split(",") if one]
+    narrow = [one for one in TYPES if getattr(given, one)]
     if given.row:
-        run_row(given.out, given.tiny, given.target, modes, given.int8)
+        run_row(given.out, given.tiny, given.target, modes, narrow)
         return
     end = time.monotonic() + given.seconds
     told: dict[str, Any] = {"torch": torch.__version__, "tiny": given.tiny, "target": given.target, "rows": {}}
@@ -371,7 +377,7 @@ def main() -> None:
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as log:
             try:
                 code: Any = subprocess.run(
-                    [*command, *(f"--{one}" for one in ("tiny", "int8") if getattr(given, one))],
+                    [*command, *(f"--{one}" for one in ("tiny", *TYPES) if getattr(given, one))],
                     stdout=out,
                     stderr=log,
                     timeout=left,

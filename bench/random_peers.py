@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import cublaslt
@@ -50,7 +51,17 @@ def expression_of(case: Case) -> Callable[..., torch.Tensor]:
         return images
     if case.op == "conv":
         convolve = F.conv1d if len(case.arrays[0].shape) == 3 else F.conv2d
-        return lambda x, w: convolve(x, w, **options)
+        if options.pop("layout", "first") == "first":
+            return lambda x, w: convolve(x, w, **options)
+
+        @cache
+        def filters_of(w: torch.Tensor) -> torch.Tensor:  # once, as a model does
+            return w.contiguous(memory_format=torch.channels_last)
+
+        def with_channels_last(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+            return convolve(x.permute(0, 3, 1, 2), filters_of(w), **options).permute(0, 2, 3, 1)
+
+        return with_channels_last
     return {
         "softmax": lambda x: torch.softmax(x, -1),
         "log_softmax": lambda x: torch.log_softmax(x, -1),
