@@ -68,6 +68,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addPass(createVerifyStage({Stage::Loops}));
   pm.addPass(createStoreBoolsAsBytes());
   buildLoopsToTilePipeline(pm.nest<func::FuncOp>(), options);
+  pm.addNestedPass<func::FuncOp>(createMakeStoresAtomic());
   pm.addNestedPass<func::FuncOp>(createDistributePrivateBuffers());
   pm.addNestedPass<func::FuncOp>(createInjectVirtualThreads());
   pm.addPass(createMapLoopsToGPU());

@@ -2,6 +2,7 @@
 #include "passes/Registration.h"
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Program/KernelInterfaces.h"
 #include "dialects/Program/Program.h"
 #include "dialects/Schedule/Schedule.h"
 #include "dialects/TE/TE.h"
@@ -22,6 +23,7 @@ using namespace mlir;
 void tilewright::registerDialects(DialectRegistry &registry) {
   registry.insert<te::TEDialect, schedule::ScheduleDialect, tile::TileDialect, graph::GraphDialect, ProgramDialect>();
   registerExternBufferization(registry);
+  registerKernelInterfaces(registry);
 }
 
 extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) {

@@ -10,6 +10,7 @@
 #include "mlir/CAPI/Pass.h"
 #include "mlir/IR/Action.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -55,15 +56,15 @@ struct Said {
 } // namespace
 
 /// Runs passes as `mlirPassManagerRunOnOp` does, and keeps what they say in `*said`. Nothing of Python is called, so no
-/// lock of its interpreter is needed.
-extern "C" bool tilewrightRunPasses(MlirPassManager manager, MlirOperation operation, void **said) {
+/// lock of its interpreter is needed. With `verifiesEnd` the operation is verified after the last pass.
+extern "C" bool tilewrightRunPasses(MlirPassManager manager, MlirOperation operation, bool verifiesEnd, void **said) {
   auto *kept = new Said{{}, unwrap(operation)->getContext()};
   *said = kept;
   ScopedDiagnosticHandler handler(kept->context, [kept](Diagnostic &diagnostic) {
     kept->diagnostics.push_back(std::move(diagnostic));
     return success();
   });
-  return succeeded(unwrap(manager)->run(unwrap(operation)));
+  return succeeded(unwrap(manager)->run(unwrap(operation))) && (!verifiesEnd || succeeded(verify(unwrap(operation))));
 }
 
 /// Says what was kept, to whoever listens now, and frees it.

@@ -10,7 +10,6 @@ PyTorch. What is not run keeps its result.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import re
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from scoreboard import collect, rows, told  # noqa: E402
+from scoreboard import read_command, rows, told  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "aten-coverage.json"
@@ -310,22 +309,14 @@ def _names(results: dict[str, str]) -> set[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shards", type=int, default=2)
-    parser.add_argument("--only", default=".")
-    parser.add_argument("--minutes", type=float, default=600)
-    parser.add_argument("--shard", help=argparse.SUPPRESS)
-    parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.shard:
-        number, shards = map(int, given.shard.split("/"))
-        run_shard(number, shards, given.only, given.skip)
+    run = read_command(__file__, __doc__, run_shard)
+    if run is None:
         return
     import torch
 
     known = json.loads(DATA.read_text())["results"] if DATA.exists() else {}
     results = {case: known.get(case, "not run") for case in cases()}
-    results |= collect(__file__, given.shards, given.only, given.minutes)
+    results |= run()
     data = {"torch": torch.__version__.split("+")[0], "results": dict(sorted(results.items()))}
     DATA.write_text(json.dumps(data, indent=0) + "\n")
     PAGE.write_text(page(data))

@@ -8,7 +8,6 @@ result.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
 import re
@@ -20,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from model_suite import MODELS, made  # noqa: E402
-from scoreboard import collect, told  # noqa: E402
+from scoreboard import read_command, told  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "model-coverage.json"
@@ -112,16 +111,8 @@ def _unplaced(result: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shards", type=int, default=2)
-    parser.add_argument("--only", default=".")
-    parser.add_argument("--minutes", type=float, default=600)
-    parser.add_argument("--shard", help=argparse.SUPPRESS)
-    parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.shard:
-        number, shards = map(int, given.shard.split("/"))
-        run_shard(number, shards, given.only, given.skip)
+    run = read_command(__file__, __doc__, run_shard)
+    if run is None:
         return
     import timm
     import torch
@@ -129,7 +120,7 @@ def main() -> None:
 
     known = json.loads(DATA.read_text())["results"] if DATA.exists() else {}
     results = {name: known.get(name, "not run") for name in MODELS}
-    found = collect(__file__, given.shards, given.only, given.minutes)
+    found = run()
     results |= {name: _unplaced(one) for name, one in found.items()}
     versions = {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__,
                 "timm": timm.__version__}  # fmt: skip

@@ -8,7 +8,6 @@ the ordinary tests run comes first. What is not run keeps its result.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -20,14 +19,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from scoreboard import collect, rows, told  # noqa: E402
+from scoreboard import read_command, rows, told  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "onnx-coverage.json"
 PAGE = ROOT / "docs" / "onnx-coverage.md"
 
 SUITES = ("node", "pytorch-converted", "pytorch-operator", "simple", "light")
-RESULTS = ("passes", "refused", "wrong", "fails", "not run", "out of scope")
+RESULTS = ("passes", "nearer", "refused", "wrong", "fails", "not run", "out of scope")
 
 # What a compiler of tensors leaves out, by what a case's operators or types are.
 OUT_OF_SCOPE = {
@@ -128,6 +127,42 @@ def rank(name: str) -> tuple[int, int]:
     return 64 if suite_of(name) == "light" else digest % 64, digest
 
 
+def is_random(model: Any) -> bool:
+    """Whether a model's numbers are random: ONNX keeps those that its reference drew."""
+    return any(node.op_type.startswith(("Bernoulli", "Random")) for node in model.graph.node)
+
+
+def check_random(case: Any, inputs: list[Any], expected: list[Any], got: list[Any]) -> None:
+    """Of a Bernoulli case: types and shapes, and the number of ones, within five standard deviations."""
+    import numpy as np
+
+    for one, other in zip(expected, got, strict=True):
+        assert one.dtype == other.dtype and one.shape == other.shape, case.name
+        assert np.isin(other, (0, 1)).all(), case.name
+        chance = np.asarray(inputs[0], np.float64)
+        assert abs(other.sum() - chance.sum()) <= 5 * np.sqrt((chance * (1 - chance)).sum()), case.name
+
+
+def is_nearer(case: Any, inputs: list[Any], expected: list[Any], got: list[Any]) -> bool:
+    """Whether each float that differs from the expected one is nearer to what ONNX's reference makes in float64."""
+    import numpy as np
+    from onnx.reference import ReferenceEvaluator
+
+    wide = [one.astype(np.float64) if one.dtype.kind == "f" else one for one in inputs]
+    names = [one.name for one in case.model.graph.input]
+    try:
+        exact = ReferenceEvaluator(case.model).run(None, dict(zip(names, wide, strict=True)))
+    except Exception:  # a function body may convert to types of 16 bits
+        return False
+    for want, own, right in zip(expected, got, exact, strict=True):
+        if want.dtype != own.dtype or want.shape != own.shape or want.dtype.kind != "f" or right.dtype != np.float64:
+            return False
+        differ = ~np.isclose(own, want, rtol=case.rtol, atol=case.atol)
+        if (abs(own.astype(np.float64) - right) > abs(want.astype(np.float64) - right))[differ].any():
+            return False
+    return True
+
+
 def result_of(case: Any) -> str:
     """ "passes", or what goes wrong."""
     from onnx.backend.test.runner import Runner, _normalize_tensor
@@ -137,9 +172,18 @@ def result_of(case: Any) -> str:
     try:
         prepared = backend.prepare(case.model)
         for inputs, outputs in case.data_sets:
-            got = prepared.run([_normalize_tensor(one) for one in inputs])
+            given = [_normalize_tensor(one) for one in inputs]
+            got = list(prepared.run(given))
             expected = [_normalize_tensor(one) for one in outputs]
-            Runner.assert_similar_outputs(expected, list(got), case.rtol, case.atol)
+            if is_random(case.model):
+                check_random(case, given, expected, got)
+                continue
+            try:
+                Runner.assert_similar_outputs(expected, got, case.rtol, case.atol)
+            except AssertionError:
+                if not is_nearer(case, given, expected, got):
+                    raise
+                return "nearer"
     except Exception as error:
         return told(error)
     return "passes"
@@ -170,7 +214,8 @@ def page(results: dict[str, str]) -> str:
         "",
         "ONNX's backend tests of nodes and of models on target `cpu`, with ONNX's own tolerances. Where the shape",
         "of a result depends on the value of an input, the model is compiled for this value",
-        "(`TilewrightRep.specialized`).",
+        "(`TilewrightRep.specialized`). A case is nearer if each number that differs from ONNX's is nearer to the",
+        "result in float64. Of Bernoulli, type, shape and the number of ones are compared.",
         "",
         f"| | {' | '.join(SUITES)} |",
         f"| --- |{' --- |' * len(SUITES)}",
@@ -190,23 +235,15 @@ def page(results: dict[str, str]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shards", type=int, default=2)
-    parser.add_argument("--only", default=".")
-    parser.add_argument("--minutes", type=float, default=600)
-    parser.add_argument("--shard", help=argparse.SUPPRESS)
-    parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.shard:
-        number, shards = map(int, given.shard.split("/"))
-        run_shard(number, shards, given.only, given.skip)
+    run = read_command(__file__, __doc__, run_shard)
+    if run is None:
         return
     known = json.loads(DATA.read_text()) if DATA.exists() else {}
     results = {}
     for case in cases():
         why = scope_of(case.model)
         results[case.name] = f"out of scope: {why}" if why else known.get(case.name, "not run")
-    results |= collect(__file__, given.shards, given.only, given.minutes)
+    results |= run()
     DATA.write_text(json.dumps(dict(sorted(results.items())), indent=0) + "\n")
     PAGE.write_text(page(results))
     print(PAGE)

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["collect", "rows", "told"]
+__all__ = ["read_command", "rows", "told"]
 
 
-def collect(tool: str, shards: int, only: str, minutes: float) -> dict[str, str]:
-    """The result of every case that is run in time."""
+def read_command(
+    tool: str, description: str | None, run_shard: Callable[[int, int, str, int], None]
+) -> Callable[[], dict[str, str]] | None:
+    """Reads the command line of a `tool`. In a process for one shard this runs the shard, and returns None. Else it
+    returns what runs all shards, and gives the result of every case that is run in time."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shards", type=int, default=2)
+    parser.add_argument("--only", default=".")
+    parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--shard", help=argparse.SUPPRESS)
+    parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.shard:
+        number, shards = map(int, options.shard.split("/"))
+        run_shard(number, shards, options.only, options.skip)
+        return None
+    return lambda: _collect(tool, options.shards, options.only, options.minutes)
+
+
+def _collect(tool: str, shards: int, only: str, minutes: float) -> dict[str, str]:
     end = time.monotonic() + 60 * minutes
     with ThreadPoolExecutor(shards) as pool:
         parts = pool.map(lambda number: _collect_shard(tool, number, shards, only, end), range(shards))

@@ -12,7 +12,7 @@ class Graph_QuantizationOp<string mnemonic, string text> : Graph_PlainOp<mnemoni
 }
 def Graph_QuantizeOp : Graph_QuantizationOp<"quantize", "round(x / scale) + zero, saturated, as integers of type `to`">, DefaultBuilders {
   let description = [{
-    Rounds to the nearest integer, halfway to the even one.
+    Rounds to the nearest integer, halfway to the even one. A float of 8 bits is rounded as conversions round.
 
     ```mlir
     %q = graph.quantize %x, %scale, %zero {axis = 0 : i64, block = 0 : i64, to = "int8"}

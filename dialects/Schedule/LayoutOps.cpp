@@ -115,8 +115,6 @@ LogicalResult SwizzleOp::verify() {
   return success();
 }
 
-LogicalResult RollingBufferOp::verify() { return success(); }
-
 LogicalResult PrefetchOp::verify() {
   if (!isSameStage(axisStage(getAxis()), getStage()))
     return emitOpError() << "expected an axis of stage '" << stageName(getStage()) << "', got '" << axisName(getAxis())

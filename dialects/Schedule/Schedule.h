@@ -82,6 +82,8 @@ inline constexpr llvm::StringLiteral kSpecializeAttr = "schedule.specialize";
 inline constexpr llvm::StringLiteral kClusterAttr = "schedule.cluster";
 /// On the outermost loop of a kernel: how its blocks go through the tiles (PersistentAttr).
 inline constexpr llvm::StringLiteral kPersistentAttr = "schedule.persistent";
+/// On a store: what it stores is added to the element, atomically, as other blocks add to it (UnitAttr).
+inline constexpr llvm::StringLiteral kReduceAddAttr = "schedule.reduce_add";
 /// On a pipelined loop: the stage whose result the loop's reductions follow, as rolling_update says (RollingAttr).
 inline constexpr llvm::StringLiteral kRollingAttr = "schedule.rolling";
 

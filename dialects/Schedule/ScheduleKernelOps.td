@@ -27,6 +27,7 @@ def Schedule_SoftwarePipelineOp : Schedule_Primitive<"software_pipeline"> {
 }
 
 def Schedule_DoubleBufferOp : Schedule_Primitive<"double_buffer"> {
+  let hasVerifier = 0;
   let summary = "a shared buffer has two places: one is filled while the other is read";
   let arguments = (ins Schedule_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";

@@ -77,6 +77,7 @@ def Schedule_TileOp : Schedule_Primitive<"tile", [Schedule_AxisTransform, Schedu
 }
 
 def Schedule_SingletonOp : Schedule_Primitive<"singleton", [Schedule_RootAxes, NamesResults]> {
+  let hasVerifier = 0;
   let summary = "a loop of one iteration around the loops that a stage has";
   let description = [{
     What a stage without axes can bind.
@@ -112,9 +113,13 @@ def Schedule_BindOp : Schedule_Primitive<"bind", [Schedule_AxisAnnotation, Sched
     One thread runs the iterations of a loop bound to `vthread` side by side. It executes each op of the body for all
     iterations before the next op. What is shared among threads is shared among virtual threads too. A reduction axis
     may be bound to a thread index: each thread then reduces its part, and the parts are combined across the threads.
+
+    With `reduce_add`, the reduction axis of a sum is bound to a block index. Each block then adds its part to the
+    result in global memory by an atomic operation. A kernel before it fills the result with zeros.
   }];
-  let arguments = (ins Schedule_AxisType:$axis, Schedule_ThreadTagAttr:$thread, OptionalAttr<I64Attr>:$extent);
-  let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? attr-dict";
+  let arguments = (ins Schedule_AxisType:$axis, Schedule_ThreadTagAttr:$thread, OptionalAttr<I64Attr>:$extent,
+                       UnitAttr:$reduce_add);
+  let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? (`reduce_add` $reduce_add^)? attr-dict";
 }
 
 def Schedule_VectorizeOp : Schedule_Primitive<"vectorize", [Schedule_AxisAnnotation, Schedule_IndependentIterations]> {

@@ -60,6 +60,7 @@ static constexpr AttributeRule kMarkRules[] = {
     {kOperandAttr, "a load or a store of an element (memref.load, memref.store)", "#schedule.operand<...>",
      isOn<memref::LoadOp, memref::StoreOp>, isOf<MatrixOperandAttr>},
     {kCopyAttr, "a store of an element (memref.store)", "#schedule.copy<...>", isOn<memref::StoreOp>, isOf<CopyAttr>},
+    {kReduceAddAttr, "a store of an element (memref.store)", kUnit, isOn<memref::StoreOp>, isOf<UnitAttr>},
     {kSpecializeAttr, "a loop with schedule.pipeline", "#schedule.specialize<...>", isPipelined, isOf<SpecializeAttr>},
     {kRollingAttr, "a loop with schedule.pipeline", "#schedule.rolling<...>", isPipelined, isOf<RollingAttr>},
     {kClusterAttr, "a loop bound to blockIdx.x or blockIdx.y", "an i64 from 1 to 8", isOnBlockIndex, isNumber<1, 8>},

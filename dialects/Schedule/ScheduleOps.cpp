@@ -170,8 +170,6 @@ LogicalResult FuseOp::verify() {
   return success();
 }
 
-LogicalResult SingletonOp::verify() { return success(); }
-
 LogicalResult ReorderOp::verify() { return verifyLoops(*this, getAxes()); }
 
 LogicalResult BindOp::verify() {
@@ -179,14 +177,18 @@ LogicalResult BindOp::verify() {
     return failure();
   if (failed(verifyPlainLoop(*this, getAxis())))
     return failure();
-  if (getThread() == ThreadTag::VThread)
+  if (getThread() == ThreadTag::VThread && !getReduceAdd())
     return isReduceAxis(getAxis()) ? emitOpError() << "expected a spatial axis on vthread, got the reduction axis '"
                                                    << axisName(getAxis()) << "'"
                                    : success();
-  if (isReduceAxis(getAxis()) && getThread() < ThreadTag::ThreadIdxX)
+  bool isReductionOfBlocks = isReduceAxis(getAxis()) && getThread() < ThreadTag::ThreadIdxX;
+  if (getReduceAdd() && !isReductionOfBlocks)
+    return emitOpError() << "expected a reduction axis on a block index for reduce_add, got '" << axisName(getAxis())
+                         << "' on " << stringifyThreadTag(getThread());
+  if (!getReduceAdd() && isReductionOfBlocks)
     return emitOpError() << "expected a spatial axis on " << stringifyThreadTag(getThread())
                          << ", got the reduction axis '" << axisName(getAxis())
-                         << "': blocks can not combine what they computed";
+                         << "': blocks combine what they computed with reduce_add alone";
   // Two loops of one stage on one index would run only its diagonal.
   for (auto other : (*this)->getBlock()->getOps<BindOp>()) {
     if (other == *this)
@@ -233,23 +235,29 @@ LogicalResult CacheReadOp::verify() {
   return success();
 }
 
-LogicalResult CacheWriteOp::verify() {
+/// The first use before `op` of the axes that a stage has now, but those that `isAllowed`; null where there is none.
+static Operation *findOtherUse(Operation *op, Value stage, function_ref<bool(Operation *, Value)> isAllowed) {
   Operation *otherUse = nullptr;
-  for (Operation &op : *(*this)->getBlock()) {
-    if (&op == *this)
+  for (Operation &user : *op->getBlock()) {
+    if (&user == op)
       break;
-    // Its axes after an earlier one are others.
-    if (isa<CacheWriteOp, RfactorOp>(op) && isSameStage(op.getOperand(0), getOf())) {
+    // The axes after one of these are others.
+    if (isa<CacheWriteOp, RfactorOp>(user) && isSameStage(user.getOperand(0), stage)) {
       otherUse = nullptr;
       continue;
     }
-    for (Value operand : op.getOperands()) {
-      if (otherUse || !isa<AxisType>(operand.getType()) || !isSameStage(axisStage(operand), getOf()))
-        continue;
-      if (!isa<ReorderOp, RollingUpdateOp>(op) && (!op.hasTrait<AxisTransform>() || isReduceAxis(operand)))
-        otherUse = &op;
-    }
+    for (Value operand : user.getOperands())
+      if (!otherUse && isa<AxisType>(operand.getType()) && isSameStage(axisStage(operand), stage) &&
+          !isAllowed(&user, operand))
+        otherUse = &user;
   }
+  return otherUse;
+}
+
+LogicalResult CacheWriteOp::verify() {
+  Operation *otherUse = findOtherUse(*this, getOf(), [](Operation *user, Value axis) {
+    return isa<ReorderOp, RollingUpdateOp>(user) || (user->hasTrait<AxisTransform>() && !isReduceAxis(axis));
+  });
   if (!otherUse)
     return success();
   InFlightDiagnostic diag = emitOpError() << "expected to stand before the loops of stage '" << stageName(getOf())
@@ -257,8 +265,6 @@ LogicalResult CacheWriteOp::verify() {
   diag.attachNote(otherUse->getLoc()) << "used here";
   return diag;
 }
-
-LogicalResult SetScopeOp::verify() { return success(); }
 
 LogicalResult ComputeAtOp::verify() {
   if (isSameStage(getStage(), getConsumer()))
@@ -288,34 +294,20 @@ LogicalResult SoftwarePipelineOp::verify() {
   return verifyPlainLoop(*this, getAxis());
 }
 
-LogicalResult DoubleBufferOp::verify() { return success(); }
-
 LogicalResult RfactorOp::verify() {
   if (!isSameStage(axisStage(getAxis()), getOf()) || !isReduceAxis(getAxis()))
     return emitOpError() << "expected a reduction axis of stage '" << stageName(getOf()) << "', got '"
                          << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
   if (failed(verifyPlainLoop(*this, getAxis())))
     return failure();
-  Operation *otherUse = nullptr;
-  for (Operation &op : *(*this)->getBlock()) {
-    if (&op == *this)
-      break;
-    if (isa<CacheWriteOp, RfactorOp>(op) && isSameStage(op.getOperand(0), getOf())) {
-      otherUse = nullptr;
-      continue;
-    }
-    for (Value operand : op.getOperands()) {
-      if (!isa<AxisType>(operand.getType()) || !isSameStage(axisStage(operand), getOf()))
-        continue;
-      bool isOfLoops = op.hasTrait<AxisTransform>() || isa<ReorderOp, RollingUpdateOp>(op);
-      if ((!isOfLoops || !isReduceAxis(operand)) && !otherUse)
-        otherUse = &op;
-    }
-    if (auto axes = dyn_cast<AxesOp>(op); axes && isSameStage(axes.getStage(), getOf()) &&
-                                          (getFactorAxis() < 0 || getFactorAxis() > axes.getNumResults()))
+  for (auto axes : (*this)->getBlock()->getOps<AxesOp>())
+    if (axes->isBeforeInBlock(*this) && isSameStage(axes.getStage(), getOf()) &&
+        (getFactorAxis() < 0 || getFactorAxis() > axes.getNumResults()))
       return emitOpError() << "expected a factor_axis from 0 to " << axes.getNumResults() << ", got "
                            << getFactorAxis();
-  }
+  Operation *otherUse = findOtherUse(*this, getOf(), [](Operation *user, Value axis) {
+    return isReduceAxis(axis) && (user->hasTrait<AxisTransform>() || isa<ReorderOp, RollingUpdateOp>(user));
+  });
   if (!otherUse)
     return success();
   InFlightDiagnostic diag = emitOpError() << "expected to stand before the loops of stage '" << stageName(getOf())
@@ -363,9 +355,6 @@ LogicalResult RollingUpdateOp::verify() {
     return emitOpError() << "expected another stage than '" << stageName(getStage()) << "', got the stage itself";
   return success();
 }
-
-LogicalResult ComputeInlineOp::verify() { return success(); }
-LogicalResult ComputeRootOp::verify() { return success(); }
 
 #define GET_OP_CLASSES
 #include "dialects/Schedule/ScheduleOps.cpp.inc"

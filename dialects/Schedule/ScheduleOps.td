@@ -29,6 +29,7 @@ def Schedule_CacheWriteOp : Schedule_Primitive<"cache_write", [Schedule_Replaces
 }
 
 def Schedule_SetScopeOp : Schedule_Primitive<"set_scope">, DefaultBuilders {
+  let hasVerifier = 0;
   let summary = "the memory that a stage's tensor lives in";
   let arguments = (ins Schedule_StageType:$stage, Schedule_ScopeAttr:$scope);
   let assemblyFormat = "$stage `to` $scope attr-dict";
@@ -151,6 +152,7 @@ def Schedule_TransformLayoutOp : Schedule_Primitive<"transform_layout"> {
 }
 
 def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {
+  let hasVerifier = 0;
   let summary = "a stage keeps from one iteration to the next what both need, in a circular buffer";
   let description = [{
     The stage is attached to a loop whose iterations need windows of its tensor that overlap. Its buffer then lives around
@@ -177,12 +179,14 @@ def Schedule_PadEinsumOp : Schedule_Primitive<"pad_einsum", [Schedule_ReplacesAx
 }
 
 def Schedule_ComputeInlineOp : Schedule_Primitive<"compute_inline"> {
+  let hasVerifier = 0;
   let summary = "a stage is computed where it is read";
   let arguments = (ins Schedule_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";
 }
 
 def Schedule_ComputeRootOp : Schedule_Primitive<"compute_root"> {
+  let hasVerifier = 0;
   let summary = "a stage is computed whole, before its consumers";
   let arguments = (ins Schedule_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";

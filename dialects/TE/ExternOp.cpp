@@ -1,5 +1,6 @@
 //===- ExternOp.cpp - te.extern: assembly and verifier --------------------===//
 #include "dialects/Schedule/Schedule.h"
+#include "dialects/TE/BufferAllocation.h"
 #include "dialects/TE/TE.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -145,7 +146,7 @@ LogicalResult ExternOp::verifyRegions() {
     if (failed(verifyAccesses(*this, buffer, buffer.getArgNumber() < getInputs().size())))
       return failure();
   WalkResult result = getBody().walk([&](Operation *inner) -> WalkResult {
-    if (isa<memref::AllocOp, memref::AllocaOp>(inner))
+    if (allocatesBuffer(inner))
       return verifyAccesses(*this, inner->getResult(0), /*isInput=*/false);
     if (auto loop = dyn_cast<scf::ForOp>(inner);
         loop && loop->hasAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr))

@@ -30,6 +30,11 @@ bool tilewright::tile::isTileElement(Type type) {
   return isa<FloatTF32Type>(type) || (type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0);
 }
 
+bool tilewright::tile::areStoredAs(Type fragment, Type memory) {
+  bool isRounded = fragment.isF32() && (memory.isF16() || memory.isBF16());
+  return fragment == memory || isRounded || (fragment.isInteger(8) && getElementBytes(memory) == 1);
+}
+
 llvm::StringRef tilewright::tile::getPTXName(Element element) {
   switch (element) {
   case Element::F16:

@@ -30,7 +30,13 @@ using tilewright::getElementBytes;
 /// Whether tiles may have elements of a type: numbers of whole bytes.
 bool isTileElement(mlir::Type type);
 
+/// Whether elements of a fragment can be stored where there are those: as they are, rounded from f32 to 16 bits, or i8
+/// where there are any of 8 bits.
+bool areStoredAs(mlir::Type fragment, mlir::Type memory);
+
 /// On a TMA load: the dimension, outermost first, whose coordinate the program read.
+/// The number of the barrier of all warpgroups of a role: it is the last of the block's sixteen.
+inline constexpr int64_t kRoleBarrier = 15;
 inline constexpr llvm::StringLiteral kGatheredAttr = "tile.gathered";
 inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
 /// wgmma (sm_90a): m64 nN kK with N a multiple of 8 up to 256; K is 32 bytes of the operands' elements.

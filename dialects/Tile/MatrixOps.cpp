@@ -71,17 +71,17 @@ LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, b
                "expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
            << element;
   if (fragment && (mnMajorA || element.getIntOrFloatBitWidth() > 16))
-    return op->emitOpError("expected a first operand in registers of 16-bit elements or of f8E4M3FN, whose columns are "
-                           "summed over, got ")
+    return op->emitOpError(
+               "expected operand A in registers of 16-bit elements or of f8E4M3FN, whose columns are summed "
+               "over, got ")
            << fragment << (mnMajorA ? " mn_major" : "");
   ArrayRef<int64_t> shape = a ? a.getShape() : fragment.getShape();
   int64_t rows = shape[mnMajorA], k = shape[!mnMajorA];
   int64_t columns = mnMajorB ? b.getColumns() : b.getRows(), kOfB = mnMajorB ? b.getRows() : b.getColumns();
   if (rows != result.getRows())
-    return op->emitOpError("expected the first operand to have the result's ")
-           << result.getRows() << " rows, got " << rows;
+    return op->emitOpError("expected operand A to have the result's ") << result.getRows() << " rows, got " << rows;
   if (columns != result.getColumns())
-    return op->emitOpError("expected the second operand to have the result's ")
+    return op->emitOpError("expected operand B to have the result's ")
            << result.getColumns() << " columns, got " << columns;
   if (k != kOfB)
     return op->emitOpError("expected operands that agree in the dimension that is summed over, got ")
@@ -143,9 +143,13 @@ LogicalResult StoreFragmentOp::verify() {
     return emitOpError("expected columns of the fragment, from a multiple of 16 on, got ")
            << columns << " from " << first << " of " << fragment.getColumns();
   Type from = fragment.getElementType(), to = buffer.getElementType();
-  if (from != to && !(from.isF32() && (to.isF16() || to.isBF16())))
-    return emitOpError("expected a buffer of the fragment's elements or, of f32, one of f16 or bf16, got ")
+  if (!areStoredAs(from, to))
+    return emitOpError(
+               "expected a buffer of the fragment's elements, of f32 one of f16 or bf16, or of i8 one of 8 bits, "
+               "got ")
            << to << " for " << from;
+  if (getElementBytes(to) == 1 && getTransposed())
+    return emitOpError("expected transposed elements of 16 or 32 bits, got ") << to;
   return success();
 }
 

@@ -9,6 +9,8 @@ namespace tilewright::tile {
 
 /// Whether 63 bits count a tensor's elements: MLIR works out no strides of more.
 llvm::LogicalResult verifyCount(mlir::Operation *op, mlir::MemRefType tensor);
+/// TMA adds numbers of these types to a tensor.
+llvm::LogicalResult verifyReduceAdd(mlir::Operation *op, mlir::Type element);
 
 } // namespace tilewright::tile
 

@@ -95,8 +95,8 @@ def Tile_StoreFragmentOp : Tile_Op<"store_fragment", [Tile_WarpgroupCollective, 
   let summary = "writes a fragment to a buffer in shared memory";
   let description = [{
     By all threads of a warpgroup. Where the buffer's elements are of 16 bits, f32 is rounded to them, and the hardware's
-    store of matrices writes them. A buffer of fewer columns takes those of the fragment `from` one on. If `transposed`, the
-    fragment's columns are the buffer's rows.
+    store of matrices writes them. Of i8, the buffer has any elements of 8 bits. A buffer of fewer columns takes those of the
+    fragment `from` one on. If `transposed`, the fragment's columns are the buffer's rows, of 16 or 32 bits.
 
     ```mlir
     tile.store_fragment %sum to %c : !tile.fragment<64x256xf32>, !tile.buffer<64x256xbf16, swizzle = 128>

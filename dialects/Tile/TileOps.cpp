@@ -129,7 +129,15 @@ LogicalResult TMALoadOp::verify() {
   return verifyCopy(*this, getMap().getType(), getBuffer().getType(), getCoordinates().size());
 }
 
+LogicalResult tilewright::tile::verifyReduceAdd(Operation *op, Type element) {
+  if (element.isF32() || element.isSignlessInteger(32))
+    return success();
+  return op->emitOpError("expected elements of f32 or i32 for reduce_add, got ") << element;
+}
+
 LogicalResult TMAStoreOp::verify() {
+  if (getReduceAdd() && failed(verifyReduceAdd(*this, getMap().getType().getElementType())))
+    return failure();
   return verifyCopy(*this, getMap().getType(), getBuffer().getType(), getCoordinates().size());
 }
 

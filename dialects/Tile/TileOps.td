@@ -196,14 +196,18 @@ def Tile_TMAStoreOp : Tile_Op<"tma_store", [Tile_SingleThread, Tile_Effects]> {
   let description = [{
     What lies outside of the tensor is left out. The copy is one of the group that the next `tile.commit_stores` of this
     thread ends. What threads wrote to the buffer must have been made visible with `tile.fence_async` before a barrier.
+    With `reduce_add`, elements of f32 or i32 are added to the tensor's, each atomically.
 
     ```mlir
     tile.tma_store %mine to %map[%m, %n] : !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>,
         !tile.tensor_map<64x64xbf16, swizzle = 128>
     ```
   }];
-  let arguments = (ins Tile_BufferType:$buffer, Tile_TensorMapType:$map, Variadic<Index>:$coordinates);
-  let assemblyFormat = "$buffer `to` $map `[` $coordinates `]` attr-dict `:` type($buffer) `,` type($map)";
+  let arguments = (ins Tile_BufferType:$buffer, Tile_TensorMapType:$map, Variadic<Index>:$coordinates,
+                       UnitAttr:$reduceAdd);
+  let assemblyFormat = [{
+    $buffer `to` $map `[` $coordinates `]` (`reduce_add` $reduceAdd^)? attr-dict `:` type($buffer) `,` type($map)
+  }];
   let hasVerifier = 1;
 }
 

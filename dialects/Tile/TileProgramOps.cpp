@@ -117,9 +117,13 @@ LogicalResult StoreOp::verify() {
            << fragment.getRows() << " rows and " << fragment.getColumns() << " columns, got " << rows << " and "
            << columns;
   Type stored = cast<MemRefType>(getTensor().getType()).getElementType(), element = fragment.getElementType();
-  if (stored != element && !(element.isF32() && (stored.isF16() || stored.isBF16())))
-    return emitOpError("expected a tensor of the fragment's elements or, of f32, one of f16 or bf16, got ")
+  if (!areStoredAs(element, stored))
+    return emitOpError(
+               "expected a tensor of the fragment's elements, of f32 one of f16 or bf16, or of i8 one of 8 bits, "
+               "got ")
            << stored << " for " << element;
+  if (getReduceAdd() && failed(verifyReduceAdd(*this, stored)))
+    return failure();
   if (fragment.getColumns() % int64_t(getColumns()))
     return emitOpError("expected columns that divide the fragment's ")
            << fragment.getColumns() << ", got " << getColumns();
@@ -149,6 +153,17 @@ int64_t StoreOp::getPartColumns() {
   else if (columns < getFragment().getType().getColumns() && columns % (2 * panel) == 0)
     part = columns / 2;
   return part % kStoredColumns ? columns : part;
+}
+
+LogicalResult ShareOp::verify() {
+  FragmentType fragment = getFragment().getType();
+  BufferType tile = getTile().getType();
+  if (tile.getRows() % fragment.getRows() == 0 && tile.getColumns() == fragment.getColumns() &&
+      areStoredAs(fragment.getElementType(), tile.getElementType()))
+    return success();
+  return emitOpError("expected a tile of a multiple of the fragment's ")
+         << fragment.getRows() << " rows, with its " << fragment.getColumns() << " columns of "
+         << fragment.getElementType() << ", got " << tile;
 }
 
 LogicalResult FillOp::verify() {

@@ -45,7 +45,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [NoTerminator, SingleBlock]> {
   }];
 }
 
-def Tile_LoadOp : Tile_Op<"load", [Tile_BeforeBarriers, MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [Tile_BeforeBarriers]> {
   let summary = "a tile of a tensor in global memory, in shared memory";
   let description = [{
     All of the block's warpgroups have the same tile. The coordinates are those of the tile's first element in the
@@ -63,7 +63,7 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_BeforeBarriers, MemoryEffects<[MemRead]>
         : memref<100x32x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
     ```
   }];
-  let arguments = (ins AnyMemRef:$tensor, Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box,
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$tensor, Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box,
                        OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<DenseI64ArrayAttr>:$strides,
                        OptionalAttr<DenseI64ArrayAttr>:$steps, OptionalAttr<Tile_ClusterAxis>:$multicast,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$gathered);
@@ -79,13 +79,15 @@ def Tile_LoadOp : Tile_Op<"load", [Tile_BeforeBarriers, MemoryEffects<[MemRead]>
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [Tile_BeforeBarriers, Tile_AfterMatmuls, AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def Tile_StoreOp : Tile_Op<"store", [Tile_BeforeBarriers, Tile_AfterMatmuls, AttrSizedOperandSegments]> {
   let summary = "stores a fragment to a tensor in global memory, by way of shared memory";
   let description = [{
     Each warpgroup stores its own. The box is that of the fragment, whose columns are, if `transposed`, the tensor's rows.
     What lies outside of the tensor is left out; f32 is rounded to the tensor's f16 or bf16. So many `columns` of the
     fragment are in shared memory at a time, in rows with a `swizzle`. If `deferred`, the tile is stored while the block's
     next tile is computed.
+
+    With `reduce_add`, elements are added to the tensor's, of f32 or i32. Other blocks may add to them at the same time.
 
     With `parts [first, count]` only so many parts of the fragment are stored, of which each has the columns that are stored
     at once.
@@ -98,15 +100,16 @@ def Tile_StoreOp : Tile_Op<"store", [Tile_BeforeBarriers, Tile_AfterMatmuls, Att
     tile.store %sum to %C[%i, %j] box [64, 256] columns 128 swizzle 128 : !tile.fragment<64x256xf32>, memref<4096x4096xbf16>
     ```
   }];
-  let arguments = (ins Tile_FragmentType:$fragment, AnyMemRef:$tensor, Variadic<Index>:$coordinates, Optional<Index>:$width,
-                       DenseI64ArrayAttr:$box, OptionalAttr<DenseI64ArrayAttr>:$extents,
+  let arguments = (ins Tile_FragmentType:$fragment, Arg<AnyMemRef, "", [MemWrite]>:$tensor, Variadic<Index>:$coordinates,
+                       Optional<Index>:$width, DenseI64ArrayAttr:$box, OptionalAttr<DenseI64ArrayAttr>:$extents,
                        OptionalAttr<DenseI64ArrayAttr>:$strides, OptionalAttr<DenseI64ArrayAttr>:$steps,
                        ConfinedAttr<I64Attr, [IntPositive]>:$columns, ConfinedAttr<I64Attr, [IntNonNegative]>:$swizzle,
-                       UnitAttr:$transposed, UnitAttr:$deferred, OptionalAttr<DenseI64ArrayAttr>:$parts,
-                       OptionalAttr<DenseI64ArrayAttr>:$narrow);
+                       UnitAttr:$transposed, UnitAttr:$deferred, UnitAttr:$reduceAdd,
+                       OptionalAttr<DenseI64ArrayAttr>:$parts, OptionalAttr<DenseI64ArrayAttr>:$narrow);
   let assemblyFormat = [{
     $fragment (`transposed` $transposed^)? `to` $tensor `[` $coordinates `]` `box` $box
     (`as` $extents^ `strides` $strides `steps` $steps)? `columns` $columns `swizzle` $swizzle (`deferred` $deferred^)?
+    (`reduce_add` $reduceAdd^)?
     (`parts` $parts^)? (`width` $width^ `of` $narrow)? attr-dict `:` type($fragment) `,` type($tensor)
   }];
   let hasVerifier = 1;
@@ -120,6 +123,22 @@ def Tile_StoreOp : Tile_Op<"store", [Tile_BeforeBarriers, Tile_AfterMatmuls, Att
       return getTransposed() ? std::pair(columns, rows) : std::pair(rows, columns);
     }
   }];
+}
+
+def Tile_ShareOp : Tile_Op<"share", [Tile_BeforeBarriers, Tile_AfterMatmuls, Tile_Unconditional, Pure]> {
+  let summary = "the fragments of a block's warpgroups as one tile in shared memory";
+  let description = [{
+    Rows of the first warpgroup's fragment come first. All warpgroups have the tile, until they share the next of the
+    same `te.stage`. It serves as an operand that registers cannot be: a second one, or one whose rows are summed over.
+
+    ```mlir
+    %all = tile.share %mine : !tile.fragment<64x64xbf16> -> !tile.buffer<128x64xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment);
+  let results = (outs Tile_BufferType:$tile);
+  let assemblyFormat = "$fragment attr-dict `:` type($fragment) `->` type($tile)";
+  let hasVerifier = 1;
 }
 
 def Tile_FillOp : Tile_Op<"fill", [Pure]> {

@@ -14,8 +14,17 @@ def Tile_FenceAsyncOp : Tile_Op<"fence_async", [Tile_Effects]> {
 }
 
 def Tile_SyncWarpgroupOp : Tile_Op<"sync_warpgroup", [Tile_WarpgroupCollective, Tile_Effects]> {
-  let summary = "a barrier for the 128 threads of a warpgroup";
-  let assemblyFormat = "attr-dict";
+  let summary = "a barrier for the 128 threads of a warpgroup, or for those of several";
+  let description = [{
+    With `of`, for the threads of so many warpgroups, all that the role has.
+
+    ```mlir
+    tile.sync_warpgroup of 2
+    ```
+  }];
+  let arguments = (ins OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<8>]>>:$warpgroups);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::IntegerAttr()); }]>];
+  let assemblyFormat = "(`of` $warpgroups^)? attr-dict";
 }
 
 class Tile_TurnOp<string mnemonic, bit takes>

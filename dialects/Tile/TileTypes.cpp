@@ -185,6 +185,9 @@ LogicalResult FragmentType::verify(EmitError emitError, ArrayRef<int64_t> shape,
       return emitError() << "expected a multiple of " << kPackedColumns << " columns of f8E4M3FN";
     return verifyRegisterTile(emitError, shape, Float32Type::get(element.getContext()));
   }
+  // What goes to shared memory may have 8 bits.
+  if (element.isSignlessInteger(8))
+    return verifyRegisterTile(emitError, shape, IntegerType::get(element.getContext(), 32));
   // One element a row.
   if (shape.size() == 2 && shape[1] == 1)
     return verifyRegisterTile(emitError, {shape[0], kWgmmaColumnStep}, element);

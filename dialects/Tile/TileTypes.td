@@ -158,7 +158,7 @@ def Tile_FragmentType : Tile_RegisterTile<"Fragment", "fragment"> {
 
     A fragment of one column has one element a row, which all four lanes of the row hold.
 
-    A fragment of f8E4M3FN is for operand A of wgmma alone. Of the columns 16 j to 16 j + 15, lane l holds 4 (l mod 4)
+    A fragment of i8 goes to a buffer of any elements of 8 bits. One of f8E4M3FN is for operand A of wgmma alone. Of the columns 16 j to 16 j + 15, lane l holds 4 (l mod 4)
     and the next three, in one register. `tile.pack` makes it.
 
     ```mlir
@@ -176,7 +176,7 @@ def Tile_ColumnType : ConfinedType<Tile_FragmentType, [CPred<[{
    ::llvm::cast<::tilewright::tile::FragmentType>($_self).getElementType().isSignlessInteger(32))}]>],
   "fragment of one column of f32 or i32", "::tilewright::tile::FragmentType">;
 
-/// The first operand of a matmul.
+/// Operand A of a matmul.
 def Tile_OperandType : AnyTypeOf<[Tile_BufferType, Tile_FragmentType]>;
 
 //===----------------------------------------------------------------------===//

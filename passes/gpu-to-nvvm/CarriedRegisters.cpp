@@ -4,6 +4,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -12,7 +13,8 @@ static Constant *defined(Value *value) {
   auto *constant = dyn_cast<Constant>(value);
   if (!constant || !(isa<UndefValue>(constant) || constant->containsUndefOrPoisonElement()))
     return nullptr;
-  if (isa<UndefValue>(constant))
+  // A vector of which some elements are poison and the others undefined is neither value.
+  if (PatternMatch::match(constant, PatternMatch::m_Undef()))
     return Constant::getNullValue(constant->getType());
   return Constant::replaceUndefsWith(constant, Constant::getNullValue(constant->getType()->getScalarType()));
 }

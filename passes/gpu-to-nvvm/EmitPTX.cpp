@@ -19,8 +19,10 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -153,6 +155,46 @@ static bool isWorthwhile(llvm::StringRef pass, llvm::Any unit) {
   return most == ~0u || (*function)->getInstructionCount() <= most;
 }
 
+/// LoopStrengthReduce keeps a register for each address that a loop moves along. Where a kernel gathers the operands of
+/// `mma.sync` element by element, hundreds of addresses take the registers of the accumulators, and the pass takes most
+/// of the back end's time. Functions of tensor cores with more than this many loads of global memory go without it.
+static constexpr unsigned kMostLoadsForStrengthReduction = 32;
+
+static bool gathersForTensorCores(const llvm::Function &function) {
+  unsigned loads = 0;
+  bool usesTensorCores = false;
+  for (const llvm::Instruction &instruction : llvm::instructions(function)) {
+    if (const auto *load = dyn_cast<llvm::LoadInst>(&instruction))
+      loads += load->getPointerAddressSpace() == 0 || load->getPointerAddressSpace() == 1;
+    else if (const auto *intrinsic = dyn_cast<llvm::IntrinsicInst>(&instruction))
+      usesTensorCores |= llvm::Intrinsic::getBaseName(intrinsic->getIntrinsicID()).starts_with("llvm.nvvm.mma.");
+  }
+  return usesTensorCores && loads > kMostLoadsForStrengthReduction;
+}
+
+namespace {
+/// Keeps LoopStrengthReduce from modules with a function for which it does harm.
+class BackEndGate final : public llvm::OptPassGate {
+public:
+  explicit BackEndGate(llvm::Module &module)
+      : context(module.getContext()), before(context.getOptPassGate()),
+        gathers(llvm::any_of(module, gathersForTensorCores)) {
+    context.setOptPassGate(*this);
+  }
+  ~BackEndGate() override { context.setOptPassGate(before); }
+
+  bool isEnabled() const override { return gathers; }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
+    return !pass.contains("Loop Strength Reduction");
+  }
+
+private:
+  llvm::LLVMContext &context;
+  llvm::OptPassGate &before;
+  bool gathers;
+};
+} // namespace
+
 /// SLPVectorizer of LLVM 22 may leave shuffles of a reduction before what they read, in one block. Moves them behind
 /// it.
 static void orderShuffles(llvm::Module &module) {
@@ -229,6 +271,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     widenIndices(module);
     tilewright::keepOrderBesideLocalMemory(module);
     keepManyLoops(module);
+    BackEndGate gate(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))

@@ -131,6 +131,10 @@ def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
     LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. Between
     them a step avoids what ptxas compiles wrongly (WideProducts.h). The module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
     message.
+
+    LoopStrengthReduce keeps a register for each address that a loop moves along. A kernel that gathers the operands of
+    `mma.sync` element by element has hundreds of them. It goes without this pass, which would take most of the
+    compiler's time, and the registers of the accumulators.
   }];
   let dependentDialects = ["tilewright::ProgramDialect"];
 }

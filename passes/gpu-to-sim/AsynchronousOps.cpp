@@ -93,7 +93,7 @@ public:
     sim::RuntimeCalls calls(builder, kernel, op->getLoc());
     if (convertRegister(op, calls) || convertMemory(op, calls) || convertBarrier(op, calls) || convertCopy(op, calls))
       return success();
-    if (auto name = op->getName().getDialectNamespace(); name == NVVM::NVVMDialect::getDialectNamespace())
+    if (isa_and_present<NVVM::NVVMDialect>(op->getDialect()))
       return op->emitError("expected an operation that the simulator runs, got '") << op->getName() << "'";
     return success();
   }
@@ -277,7 +277,14 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
       store && store.getMode() == NVVM::TMAStoreMode::TILE && !store.getPredicate()) {
     calls.create(sim::storeTileFunction,
                  {state, calls.site("tma_store"), store.getTmaDescriptor(), store.getSrcMem(),
-                  calls.spill(store.getCoordinates()), calls.i32(store.getCoordinates().size())});
+                  calls.spill(store.getCoordinates()), calls.i32(store.getCoordinates().size()), calls.i32(0)});
+    return replace(op);
+  }
+  if (auto add = dyn_cast<NVVM::CpAsyncBulkTensorReduceOp>(op);
+      add && add.getMode() == NVVM::TMAStoreMode::TILE && add.getRedKind() == NVVM::TMAReduxKind::ADD) {
+    calls.create(sim::storeTileFunction,
+                 {state, calls.site("tma_store"), add.getTmaDescriptor(), add.getSrcMem(),
+                  calls.spill(add.getCoordinates()), calls.i32(add.getCoordinates().size()), calls.i32(1)});
     return replace(op);
   }
   if (isa<NVVM::CpAsyncBulkCommitGroupOp>(op)) {
@@ -297,12 +304,6 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
 }
 
 } // namespace
-
-bool sim::isLeftToTiles(Operation *op) {
-  return isa<NVVM::ElectSyncOp, NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::ClusterArriveOp,
-             NVVM::ClusterArriveRelaxedOp, NVVM::ClusterWaitOp, NVVM::SetMaxRegisterOp, NVVM::FenceMbarrierInitOp,
-             NVVM::FenceProxyOp, NVVM::PrefetchOp>(op);
-}
 
 LogicalResult sim::convertAsynchronousOps(LLVM::LLVMFuncOp kernel) {
   SmallVector<Operation *> ops;

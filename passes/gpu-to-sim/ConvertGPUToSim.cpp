@@ -3,6 +3,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/PassSupport.h"
 
+#include "dialects/Program/KernelInterfaces.h"
 #include "dialects/Tile/Tile.h"
 #include "passes/gpu-to-sim/KernelConverter.h"
 #include "passes/gpu-to-sim/SimSupport.h"
@@ -76,13 +77,13 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
   } else if (auto alloc = dyn_cast<tile::AllocOp>(op)) {
     addRegion(op, *alloc.getOffset(), alloc.getBuffer().getType().getBytes(), 1, -1);
   } else if (auto store = dyn_cast<tile::StoreFragmentOp>(op)) {
-    // Transposed, elements that a thread has beside each other lie in two rows.
-    if (int64_t bytes = getElementBytes(store.getBuffer().getType().getElementType());
-        store.getTransposed() && bytes == 4)
-      lookAt(bytes);
-  } else if (sim::isLeftToTiles(op)) {
+    // What a thread writes at a time: two elements that lie beside each other, or, transposed, in two rows.
+    if (int64_t bytes = getElementBytes(store.getBuffer().getType().getElementType()); bytes != 2)
+      lookAt(store.getTransposed() ? bytes : 2 * bytes);
+  } else if (auto ofKernel = dyn_cast<KernelOpInterface>(op); ofKernel && ofKernel.ordersTiles()) {
+    // convert-tile-to-sim converts it.
     synchronizes = isAsynchronous = 1;
-  } else if (op->getDialect() && llvm::is_contained({"gpu", "nvgpu", "nvvm"}, op->getDialect()->getNamespace())) {
+  } else if (isa_and_present<gpu::GPUDialect, nvgpu::NVGPUDialect, NVVM::NVVMDialect>(op->getDialect())) {
     return op->emitError("expected an operation that the simulator runs, got '") << op->getName() << "'";
   } else {
     return convertMemory(op);

@@ -35,20 +35,12 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    auto a = dyn_cast<tile::BufferType>(op.getA().getType());
-    tile::BufferType b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
-    const auto *instruction =
-        tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
-    std::optional<WgmmaOperand> left;
-    if (a)
-      left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
-    WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
+    auto [instruction, left, right, extent] = WgmmaOperands(rewriter, op, adaptor);
     sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), loc);
     SmallVector<Value> descriptors;
-    int64_t extent = op.getMnMajorB() ? b.getRows() : b.getColumns();
     for (int64_t k = 0; k < extent; k += instruction->k)
-      descriptors.append({left ? left->at(k) : calls.i64(0), right.at(k)});
+      descriptors.append({left ? left->at(k) : calls.i64(0), right->at(k)});
     SmallVector<Value> words(sim::NumMatmulWords);
     words[sim::MatmulA] = calls.i32(int64_t(instruction->a));
     words[sim::MatmulB] = calls.i32(int64_t(instruction->b));
@@ -60,9 +52,9 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     Value accumulator = adaptor.getAccumulator() ? adaptor.getAccumulator() : calls.i64(0);
     SmallVector<Value> operands = {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words),
                                    calls.spill(descriptors)};
-    if (!a)
+    if (!left)
       operands.push_back(calls.spill(adaptor.getA()));
-    rewriter.replaceOp(op, calls.create(a ? sim::beginMatmulFunction : sim::beginRegisterMatmulFunction, operands,
+    rewriter.replaceOp(op, calls.create(left ? sim::beginMatmulFunction : sim::beginRegisterMatmulFunction, operands,
                                         rewriter.getI64Type()));
     return success();
   }

@@ -37,6 +37,10 @@ FailureOr<std::optional<Access>> findAccess(Operation *op) {
   if (auto access = index::getElementAccess(op); access && access->getLength())
     return std::optional<Access>(
         {op, access->buffer->get(), OperandRange(access->indices), access->type, access->stored, *access->getLength()});
+  if (auto atomic = dyn_cast<memref::AtomicRMWOp>(op);
+      atomic && !cast<MemRefType>(atomic.getMemref().getType()).getMemorySpace())
+    return std::optional<Access>(
+        {op, atomic.getMemref(), atomic.getIndices(), atomic.getValue().getType(), atomic.getValue(), 1});
   // Tile ops become calls of the run time, which checks what they touch itself.
   if (isa<tile::TileDialect>(op->getDialect()))
     return std::optional<Access>();
@@ -207,6 +211,15 @@ private:
       }
     } else {
       operands.append({i32(argumentOf(access.memref)), address, bytes});
+      // What is added to is read as well.
+      if (isa<memref::AtomicRMWOp>(access.op)) {
+        Value found =
+            sim::callRuntime(builder, loc, sim::loadGlobalFunction, {builder.getI32Type()}, operands).getResult(0);
+        Value stored =
+            sim::callRuntime(builder, loc, sim::storeGlobalFunction, {builder.getI32Type()}, operands).getResult(0);
+        Value isRead = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, found, i32(sim::NoDefect));
+        return arith::SelectOp::create(builder, loc, isRead, stored, found);
+      }
       callee = access.stored ? sim::storeGlobalFunction : sim::loadGlobalFunction;
     }
     return sim::callRuntime(builder, loc, callee, {builder.getI32Type()}, operands).getResult(0);

@@ -22,9 +22,6 @@ std::string nameBuffer(mlir::Value memref);
 /// The same of a ring or a buffer of tiles, by the op that makes it.
 std::string nameTile(mlir::Operation *op);
 
-/// Whether `convert-tile-to-sim` converts an op of NVVM that stands in a kernel of tiles.
-bool isLeftToTiles(mlir::Operation *op);
-
 /// The value that a memref is a view of, all the way up.
 mlir::Value traceViews(mlir::Value memref);
 

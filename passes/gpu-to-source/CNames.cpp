@@ -109,6 +109,8 @@ std::string CWriter::unique(StringRef wanted) {
   return made;
 }
 
+bool CWriter::isTaken(StringRef wanted) const { return taken.contains(identifier(wanted)); }
+
 std::string CWriter::name(Value value, StringRef wanted) {
   std::string made = unique(wanted);
   bind(value, made);

@@ -67,6 +67,7 @@ protected:
 
   // Names.
   std::string unique(llvm::StringRef wanted);
+  bool isTaken(llvm::StringRef wanted) const;
   std::string name(mlir::Value value, llvm::StringRef wanted);
   /// Names from here on can be used again after `leave`.
   size_t enter() const { return scope.size(); }

@@ -140,8 +140,8 @@ __device__ __forceinline__ void store_fragment(unsigned char *tile, const Fragme
   }
 }
 )"},
-    {"store_fragment_32", R"(
-// Writes the fragment's columns, From one on, of 32 bits to a tile. IsTransposed: they are its rows.
+    {"store_fragment_pairs", R"(
+// Writes the fragment's columns, From one on, of 32 or 8 bits to a tile. IsTransposed: they are its rows, of 32 bits.
 template <typename T, int From, int Columns, bool IsTransposed, int RowBytes, int PanelBytes, bool IsSwizzled, int N>
 __device__ __forceinline__ void store_fragment(unsigned char *tile, const Fragment<T, N> &fragment) {
   const int lane = threadIdx.x % 32, first = threadIdx.x % 128 / 32 * 16 + lane / 4;
@@ -155,9 +155,10 @@ __device__ __forceinline__ void store_fragment(unsigned char *tile, const Fragme
         *reinterpret_cast<T *>(chunk_address<RowBytes, PanelBytes, IsSwizzled>(tile, column + lane % 4 * 2 + i % 2, of / 4) + of % 4 * 4) = values[i];
       }
     } else {
+      const int byte = (column + lane % 4 * 2) * sizeof(T);
 #pragma unroll
       for (int lower = 0; lower < 2; ++lower)
-        *reinterpret_cast<Vector<T, 2> *>(chunk_address<RowBytes, PanelBytes, IsSwizzled>(tile, first + 8 * lower, column / 4 + lane % 4 / 2) + lane % 2 * 8) =
+        *reinterpret_cast<Vector<T, 2> *>(chunk_address<RowBytes, PanelBytes, IsSwizzled>(tile, first + 8 * lower, byte / 16) + byte % 16) =
             Vector<T, 2>{{values[2 * lower], values[2 * lower + 1]}};
     }
   }

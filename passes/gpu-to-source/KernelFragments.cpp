@@ -1,13 +1,15 @@
-//===- KernelFragments.cpp - wgmma and tiles in registers as CUDA C++ -----===//
+//===- KernelFragments.cpp - matmuls and tiles in registers as CUDA C++ ---===//
 //
 // A tile in registers is a variable, which an op changes where nobody else reads what it held before: wgmma adds to its
 // accumulator in place, as the hardware does.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Program/Program.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 #include "passes/tile-to-nvvm/WgmmaDescriptor.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -56,6 +58,54 @@ std::string KernelWriter::take(Value value, Value result, StringRef wanted) {
 static std::string stageOf(Operation *op, StringRef otherwise) {
   auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr);
   return stage ? stage.str() + ".fragment" : otherwise.str();
+}
+
+// ------------------------------------------------------------------ matrices of warps
+
+/// What a lane has of a matrix is a vector of its elements in a row.
+bool KernelWriter::writeMatrixOp(Operation *op) {
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
+    bind(cast.getResult(), use(cast.getSource(), Binding::Primary));
+    return true;
+  }
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
+    writeOrigin(op);
+    needs("Vector"), needs("load_matrices");
+    line() << "const " << typeName(load.getRes().getType()) << " " << name(load.getRes(), "fragment")
+           << " = load_matrices<" << load.getNumTiles() << (load.getTranspose() ? ", true" : "") << ">("
+           << address(op, load.getSrcMemref(), load.getIndices()) << ");\n";
+    return true;
+  }
+  auto product = dyn_cast<nvgpu::MmaSyncOp>(op);
+  if (!product)
+    return false;
+  Type factor = scalarOf(product.getMatrixA().getType()), sum = scalarOf(product.getRes().getType());
+  auto nameOf = [](Type type) {
+    if (!type.isIntOrFloat())
+      return std::string("other");
+    return type.isBF16() ? std::string("bf16")
+                         : (type.isInteger() ? "i" : "f") + std::to_string(type.getIntOrFloatBitWidth());
+  };
+  static const llvm::StringMap<std::array<int64_t, 3>> known = {
+      {"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}}, {"mma_bf16_f32", {16, 8, 16}},
+      {"mma_f32_f32", {16, 8, 8}},  {"mma_i8_i32", {16, 8, 32}},  {"mma_e4m3_f32", {16, 8, 32}},
+      {"mma_e5m2_f32", {16, 8, 32}}};
+  // 8-bit floats come as bytes.
+  auto float8 = op->getAttrOfType<TypeAttr>(kOperandTypeAttr);
+  std::string kind = !float8 ? "" : isa<Float8E4M3FNType>(float8.getValue()) ? "e4m3" : "e5m2";
+  std::string function = "mma_" + (float8 ? kind : nameOf(factor)) + "_" + nameOf(sum);
+  auto found = known.find(function);
+  std::array<int64_t, 3> shape = product.getMmaShapeAsArray();
+  if (found == known.end() || found->second != shape || (factor.isF32() && !product.getTf32Enabled()))
+    return fail(op, "expected an mma of a shape that schedules make: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
+                    "16 x 8 x 32 of i8 or 8-bit floats"),
+           true;
+  needs("Vector"), needs("mma"), needs(function);
+  writeOrigin(op);
+  line() << "const " << typeName(product.getRes().getType()) << " " << name(product.getRes(), "sum") << " = mma_m16n8k"
+         << shape[2] << (float8 ? "_" : "") << kind << "(" << use(product.getMatrixA()) << ", "
+         << use(product.getMatrixB()) << ", " << use(product.getMatrixC()) << ");\n";
+  return true;
 }
 
 // ------------------------------------------------------------------ wgmma
@@ -191,7 +241,7 @@ void KernelWriter::write(tile::StoreFragmentOp store) {
     needs(element.isF16() ? "pack_f16" : "pack_bf16"), needs("stmatrix"), needs("shared_address");
   else
     needs("Vector");
-  needs(is16Bits ? "store_fragment_16" : "store_fragment_32");
+  needs(is16Bits ? "store_fragment_16" : "store_fragment_pairs");
   int64_t columns = store.getTransposed() ? buffer.getRows() : buffer.getColumns();
   std::string arguments = is16Bits ? typeName(element) : typeName(store.getFragment().getType().getElementType());
   for (int64_t number : {int64_t(store.getFrom()), columns})

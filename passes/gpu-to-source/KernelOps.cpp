@@ -1,17 +1,17 @@
 //===- KernelOps.cpp - the ops of kernels as CUDA C++ ---------------------===//
 //
-// Ops that kernels alone have, one statement each: places in the grid, barriers and shuffles, buffers and copies,
-// matmuls of the tensor cores, vectors. A kernel's signature and its types are in EmitCUDASource.cpp.
+// Ops that kernels alone have, one statement each: places in the grid and in clusters, barriers and shuffles, buffers
+// and copies, vectors. A kernel's signature and its types are in EmitCUDASource.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Target/ElementBytes.h"
 #include "dialects/Target/Limits.h"
-#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -79,6 +79,40 @@ bool KernelWriter::writeOwnOp(Operation *op) {
   return writeMemoryOp(op) || writeMatrixOp(op) || writeVectorOp(op) || writeTileOp(op);
 }
 
+/// The ops of NVVM that expand-tile-roles makes, and the places of blocks in clusters.
+bool KernelWriter::writeInstruction(Operation *op) {
+  auto place = [&](Operation *at, StringRef prefix, StringRef helper, gpu::Dimension dimension) {
+    std::string axis = gpu::stringifyDimension(dimension).str(), function = (helper + "_" + axis).str();
+    needs(function);
+    line() << "const " << indexType << " " << name(at->getResult(0), (prefix + axis).str()) << " = " << function
+           << "();\n";
+    return true;
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](gpu::ClusterIdOp id) { return place(op, "cluster_", "cluster_id", id.getDimension()); })
+      .Case(
+          [&](gpu::ClusterBlockIdOp id) { return place(op, "in_cluster_", "block_id_in_cluster", id.getDimension()); })
+      .Case([&](NVVM::PrefetchOp prefetch) {
+        if (!prefetch.getTensormap())
+          return false;
+        return call("prefetch_tma_descriptor", "&" + use(prefetch.getAddr())), true;
+      })
+      .Case([&](NVVM::FenceMbarrierInitOp) { return call("fence_barrier_init"), true; })
+      .Case([&](NVVM::ClusterArriveOp) { return call("cluster_arrive"), true; })
+      .Case([&](NVVM::ClusterArriveRelaxedOp) { return call("cluster_arrive_relaxed"), true; })
+      .Case([&](NVVM::ClusterWaitOp) { return call("cluster_wait"), true; })
+      .Case([&](NVVM::ElectSyncOp elect) {
+        needs("elect_one_sync");
+        line() << "const bool " << name(elect.getResult(), "is_elected") << " = elect_one_sync();\n";
+        return true;
+      })
+      .Case([&](NVVM::SetMaxRegisterOp set) {
+        bool isMore = set.getAction() == NVVM::SetMaxRegisterAction::increase;
+        return call(isMore ? "warpgroup_reg_alloc" : "warpgroup_reg_dealloc", "", Twine(set.getRegCount())), true;
+      })
+      .Default(false);
+}
+
 // ------------------------------------------------------------------ memory
 
 bool KernelWriter::writeMemoryOp(Operation *op) {
@@ -100,11 +134,25 @@ bool KernelWriter::writeMemoryOp(Operation *op) {
       return fail(op, "expected a buffer of static shape"), true;
     auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr);
     std::string wanted = stage ? stage.str() : "local";
-    // Beside the argument of that name, what is accumulated for it.
-    if (!StringRef(wanted).ends_with(".local"))
+    if (isTaken(wanted)) // by the argument that the buffer accumulates for
       wanted += ".local";
     std::string alignment = alloca.getAlignment() ? "alignas(" + std::to_string(*alloca.getAlignment()) + ") " : "";
     line() << alignment << declare(op, alloca.getType(), name(alloca.getResult(), wanted)) << ";\n";
+    return true;
+  }
+  if (auto atomic = dyn_cast<memref::AtomicRMWOp>(op)) {
+    auto kind = atomic.getKind();
+    Type type = atomic.getValue().getType();
+    if ((kind != arith::AtomicRMWKind::addf && kind != arith::AtomicRMWKind::addi) || !atomic.use_empty())
+      return fail(op, "expected an atomic addition whose result is not used"), true;
+    writeOrigin(op);
+    std::string place = address(op, atomic.getMemref(), atomic.getIndices()), value = use(atomic.getValue());
+    // CUDA adds integers of 64 bits without a sign.
+    if (type.isInteger(64))
+      line() << "atomicAdd(reinterpret_cast<unsigned long long *>(" << place << "), static_cast<unsigned long long>("
+             << value << "));\n";
+    else
+      line() << "atomicAdd(" << place << ", " << value << ");\n";
     return true;
   }
   if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op)) {
@@ -140,54 +188,6 @@ bool KernelWriter::writeMemoryOp(Operation *op) {
     return true;
   }
   return false;
-}
-
-// ------------------------------------------------------------------ matrices
-
-/// What a lane has of a matrix is a vector of its elements in a row.
-bool KernelWriter::writeMatrixOp(Operation *op) {
-  if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
-    bind(cast.getResult(), use(cast.getSource(), Binding::Primary));
-    return true;
-  }
-  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
-    writeOrigin(op);
-    needs("Vector"), needs("load_matrices");
-    line() << "const " << typeName(load.getRes().getType()) << " " << name(load.getRes(), "fragment")
-           << " = load_matrices<" << load.getNumTiles() << (load.getTranspose() ? ", true" : "") << ">("
-           << address(op, load.getSrcMemref(), load.getIndices()) << ");\n";
-    return true;
-  }
-  auto product = dyn_cast<nvgpu::MmaSyncOp>(op);
-  if (!product)
-    return false;
-  Type factor = scalarOf(product.getMatrixA().getType()), sum = scalarOf(product.getRes().getType());
-  auto nameOf = [](Type type) {
-    if (!type.isIntOrFloat())
-      return std::string("other");
-    return type.isBF16() ? std::string("bf16")
-                         : (type.isInteger() ? "i" : "f") + std::to_string(type.getIntOrFloatBitWidth());
-  };
-  static const llvm::StringMap<std::array<int64_t, 3>> known = {
-      {"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}}, {"mma_bf16_f32", {16, 8, 16}},
-      {"mma_f32_f32", {16, 8, 8}},  {"mma_i8_i32", {16, 8, 32}},  {"mma_e4m3_f32", {16, 8, 32}},
-      {"mma_e5m2_f32", {16, 8, 32}}};
-  // 8-bit floats come as bytes.
-  auto float8 = op->getAttrOfType<TypeAttr>(kOperandTypeAttr);
-  std::string kind = !float8 ? "" : isa<Float8E4M3FNType>(float8.getValue()) ? "e4m3" : "e5m2";
-  std::string function = "mma_" + (float8 ? kind : nameOf(factor)) + "_" + nameOf(sum);
-  auto found = known.find(function);
-  std::array<int64_t, 3> shape = product.getMmaShapeAsArray();
-  if (found == known.end() || found->second != shape || (factor.isF32() && !product.getTf32Enabled()))
-    return fail(op, "expected an mma of a shape that schedules make: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
-                    "16 x 8 x 32 of i8 or 8-bit floats"),
-           true;
-  needs("Vector"), needs("mma"), needs(function);
-  writeOrigin(op);
-  line() << "const " << typeName(product.getRes().getType()) << " " << name(product.getRes(), "sum") << " = mma_m16n8k"
-         << shape[2] << (float8 ? "_" : "") << kind << "(" << use(product.getMatrixA()) << ", "
-         << use(product.getMatrixB()) << ", " << use(product.getMatrixC()) << ");\n";
-  return true;
 }
 
 // ------------------------------------------------------------------ vectors

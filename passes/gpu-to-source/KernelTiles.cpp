@@ -291,14 +291,10 @@ void KernelWriter::write(tile::TMALoadOp load) {
   needs("shared_address");
   std::string full = barrier(load.getRing(), "full", load.getSlot()), blocks;
   if (std::optional<tile::ClusterAxis> axis = load.getMulticast()) {
-    // A bit for each block, by its rank in the cluster.
     int64_t alongX = getClusterExtent(currentKernel, tile::ClusterAxis::X),
             alongY = getClusterExtent(currentKernel, tile::ClusterAxis::Y);
     bool isRow = axis == tile::ClusterAxis::X;
-    uint64_t bits = 0;
-    for (int64_t i = 0; i < (isRow ? alongX : alongY); ++i)
-      bits |= uint64_t(1) << (isRow ? i : i * alongX);
-    blocks = ", 0x" + llvm::utohexstr(bits, /*LowerCase=*/true);
+    blocks = ", 0x" + llvm::utohexstr(getMulticastBits(currentKernel, *axis), /*LowerCase=*/true);
     if ((isRow ? alongY : alongX) > 1)
       blocks += isRow ? " << " + clusterIndex(tile::ClusterAxis::Y) + " * " + std::to_string(alongX)
                       : " << " + clusterIndex(tile::ClusterAxis::X);
@@ -315,7 +311,8 @@ void KernelWriter::write(tile::TMAStoreOp store) {
   needs("shared_address");
   forEachBox(store.getMap().getType(), store.getBuffer(), store.getCoordinates(),
              [&](const std::string &place, const std::string &coordinates) {
-               call(tmaStoreFunction(store.getCoordinates().size()), place + ", &" + use(store.getMap()) + coordinates);
+               call(tmaStoreFunction(store.getCoordinates().size(), store.getReduceAdd()),
+                    place + ", &" + use(store.getMap()) + coordinates);
              });
 }
 
@@ -358,47 +355,17 @@ bool KernelWriter::writeTileOp(Operation *op) {
         return call(wait.getRead() ? "tma_store_wait" : "tma_store_wait_done", "", Twine(wait.getPending())), true;
       })
       .Case([&](tile::FenceAsyncOp) { return call("tma_store_fence"), true; })
-      .Case([&](tile::SyncWarpgroupOp) { return call("named_barrier_sync", "1 + int(threadIdx.x / 128), 128"), true; })
+      .Case([&](tile::SyncWarpgroupOp sync) {
+        if (std::optional<uint64_t> warpgroups = sync.getWarpgroups())
+          return call("named_barrier_sync", (Twine(tile::kRoleBarrier) + ", " + Twine(*warpgroups * 128)).str()), true;
+        return call("named_barrier_sync", "1 + int(threadIdx.x / 128), 128"), true;
+      })
       .Case([&](tile::TakeTurnOp turn) {
         return call("named_barrier_sync", turnBarrier(turn, expression(turn.getSet()))), true;
       })
       .Case([&](tile::PassTurnOp turn) {
         Expression next = infix(infix(expression(turn.getSet()), "+", {"1"}), "%", {std::to_string(turn.getSets())});
         return call("named_barrier_arrive", turnBarrier(turn, next)), true;
-      })
-      .Default(false);
-}
-
-/// The ops of NVVM that expand-tile-roles makes, and the places of blocks in clusters.
-bool KernelWriter::writeInstruction(Operation *op) {
-  auto place = [&](Operation *at, StringRef prefix, StringRef helper, gpu::Dimension dimension) {
-    std::string axis = gpu::stringifyDimension(dimension).str(), function = (helper + "_" + axis).str();
-    needs(function);
-    line() << "const " << indexType << " " << name(at->getResult(0), (prefix + axis).str()) << " = " << function
-           << "();\n";
-    return true;
-  };
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](gpu::ClusterIdOp id) { return place(op, "cluster_", "cluster_id", id.getDimension()); })
-      .Case(
-          [&](gpu::ClusterBlockIdOp id) { return place(op, "in_cluster_", "block_id_in_cluster", id.getDimension()); })
-      .Case([&](NVVM::PrefetchOp prefetch) {
-        if (!prefetch.getTensormap())
-          return false;
-        return call("prefetch_tma_descriptor", "&" + use(prefetch.getAddr())), true;
-      })
-      .Case([&](NVVM::FenceMbarrierInitOp) { return call("fence_barrier_init"), true; })
-      .Case([&](NVVM::ClusterArriveOp) { return call("cluster_arrive"), true; })
-      .Case([&](NVVM::ClusterArriveRelaxedOp) { return call("cluster_arrive_relaxed"), true; })
-      .Case([&](NVVM::ClusterWaitOp) { return call("cluster_wait"), true; })
-      .Case([&](NVVM::ElectSyncOp elect) {
-        needs("elect_one_sync");
-        line() << "const bool " << name(elect.getResult(), "is_elected") << " = elect_one_sync();\n";
-        return true;
-      })
-      .Case([&](NVVM::SetMaxRegisterOp set) {
-        bool isMore = set.getAction() == NVVM::SetMaxRegisterAction::increase;
-        return call(isMore ? "warpgroup_reg_alloc" : "warpgroup_reg_dealloc", "", Twine(set.getRegCount())), true;
       })
       .Default(false);
 }

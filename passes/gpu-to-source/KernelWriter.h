@@ -17,7 +17,7 @@ using Origins = llvm::StringMap<mlir::DictionaryAttr>;
 using MapNames = llvm::StringMap<llvm::SmallVector<std::string>>;
 
 /// The program that one GPU module becomes. EmitCUDASource.cpp has kernels and types, KernelOps.cpp the ops in them,
-/// KernelTiles.cpp and KernelFragments.cpp those of asynchronous tiles.
+/// KernelTiles.cpp those of asynchronous tiles, KernelFragments.cpp matmuls and tiles in registers.
 class KernelWriter : public CWriter {
 public:
   KernelWriter(bool areIndicesShort, const Origins &origins, const MapNames &mapNames);

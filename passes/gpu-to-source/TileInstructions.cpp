@@ -51,12 +51,14 @@ InstructionFunction tmaLoadFunction(unsigned rank, bool isMulticast) {
   return {name, text};
 }
 
-InstructionFunction tmaStoreFunction(unsigned rank) {
-  std::string dims = std::to_string(rank) + "d", name = "tma_store_" + dims;
-  std::string text = "\n// Stores a box; c0 is the innermost coordinate.\n__device__ __forceinline__ void " + name +
+InstructionFunction tmaStoreFunction(unsigned rank, bool adds) {
+  std::string dims = std::to_string(rank) + "d", name = (adds ? "tma_add_" : "tma_store_") + dims;
+  std::string text = std::string("\n// ") + (adds ? "Adds a box to what is there" : "Stores a box") +
+                     "; c0 is the innermost coordinate.\n__device__ __forceinline__ void " + name +
                      "(const void *tile, const CUtensorMap *map, " + coordinates(rank, "int ", "") + ") {\n";
-  text += "  asm volatile(\"cp.async.bulk.tensor." + dims + ".global.shared::cta.tile.bulk_group [%1, {" +
-          operands(2, rank) + "}], [%0];\"\n";
+  text += std::string("  asm volatile(\"cp.") + (adds ? "reduce." : "") + "async.bulk.tensor." + dims +
+          ".global.shared::cta." + (adds ? "add." : "") + "tile.bulk_group [%1, {" + operands(2, rank) +
+          "}], [%0];\"\n";
   text += "               ::\"r\"(shared_address(tile)), \"l\"(map), " + coordinates(rank, "\"r\"(", ")") +
           " : \"memory\");\n}\n";
   return {name, text};

@@ -23,7 +23,7 @@ struct InstructionFunction {
 };
 /// TMA loads and stores of tensors of `rank` dimensions.
 InstructionFunction tmaLoadFunction(unsigned rank, bool isMulticast);
-InstructionFunction tmaStoreFunction(unsigned rank);
+InstructionFunction tmaStoreFunction(unsigned rank, bool adds);
 /// wgmma of so many columns. With `isInRegisters` operand A is a fragment.
 InstructionFunction wgmmaFunction(const tile::WgmmaInstruction &instruction, int64_t columns, bool isInRegisters);
 

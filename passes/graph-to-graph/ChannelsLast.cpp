@@ -10,13 +10,14 @@
 using namespace mlir;
 
 namespace tilewright {
+#define GEN_PASS_DECL_CHANNELSLAST
 #define GEN_PASS_DEF_CHANNELSLAST
 #include "passes/graph-to-graph/Passes.h.inc"
 
 namespace {
 
-/// The fewest channels that a tile of tensor cores has, and what their number is a multiple of, for copies of 16 bytes.
-constexpr int64_t kFewestChannels = 16, kGranule = 8;
+/// The fewest channels that a tile of tensor cores has, and the bytes that a copy of them has.
+constexpr int64_t kFewestChannels = 16, kCopy = 16;
 
 constexpr std::array<int64_t, 4> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2};
 
@@ -27,13 +28,20 @@ Value transposed(Value value, ArrayRef<int64_t> permutation, PatternRewriter &re
   return graph::TransposeOp::create(rewriter, value.getLoc(), made, value, permutation);
 }
 
-/// Whether tensor cores multiply its filters and windows in whole copies.
-bool isForTensorCores(graph::ConvOp op) {
+/// Whether tensor cores multiply its filters and windows in whole copies; of `floats`, whether vectors have its
+/// results.
+bool isWorthIt(graph::ConvOp op, bool floats) {
   RankedTensorType x = typeOfTensor(op.getX()), w = typeOfTensor(op.getW());
+  if (x.getRank() != 4 || !x.hasStaticShape() || !w.hasStaticShape() || x.getNumElements() == 0 || op.getGroups() != 1)
+    return false;
   Type element = x.getElementType();
-  auto fits = [](int64_t channels) { return channels >= kFewestChannels && channels % kGranule == 0; };
-  return x.getRank() == 4 && x.hasStaticShape() && w.hasStaticShape() && x.getNumElements() > 0 &&
-         (element.isF16() || element.isBF16()) && op.getGroups() == 1 && fits(w.getDimSize(0)) && fits(w.getDimSize(1));
+  if (floats)
+    return element.isF32() && w.getElementType() == element && w.getDimSize(0) >= kFewestChannels &&
+           w.getNumElements() > 0;
+  int64_t granule = kCopy / getElementBytes(element);
+  auto fits = [&](int64_t channels) { return channels >= kFewestChannels && channels % granule == 0; };
+  bool isOfCores = element.isF16() || element.isBF16() || element.isInteger(8) || isa<Float8E4M3FNType>(element);
+  return isOfCores && w.getElementType() == element && fits(w.getDimSize(0)) && fits(w.getDimSize(1));
 }
 
 bool isPointwise(graph::ConvOp op) {
@@ -45,11 +53,11 @@ bool isPointwise(graph::ConvOp op) {
 }
 
 struct ConvolutionOfRows : OpRewritePattern<graph::ConvOp> {
-  using OpRewritePattern::OpRewritePattern;
+  ConvolutionOfRows(MLIRContext *context, bool floats) : OpRewritePattern(context), floats(floats) {}
 
   LogicalResult matchAndRewrite(graph::ConvOp op, PatternRewriter &rewriter) const override {
-    if (!isForTensorCores(op))
-      return rewriter.notifyMatchFailure(op, "no tiles of tensor cores");
+    if (!isWorthIt(op, floats))
+      return rewriter.notifyMatchFailure(op, floats ? "no vectors of results" : "no tiles of tensor cores");
     Location loc = op.getLoc();
     Type element = typeOfTensor(op.getX()).getElementType();
     RankedTensorType result = typeOfTensor(op);
@@ -76,6 +84,9 @@ struct ConvolutionOfRows : OpRewritePattern<graph::ConvOp> {
     rewriter.replaceOp(op, transposed(images, kToFirst, rewriter));
     return success();
   }
+
+private:
+  bool floats;
 };
 
 /// The transpose that puts channels first, or null.
@@ -88,7 +99,7 @@ struct SinkTransposeBehindElementwise : RewritePattern {
   explicit SinkTransposeBehindElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!op->hasTrait<graph::BroadcastElementwise>())
+    if (!isElementwise(op))
       return rewriter.notifyMatchFailure(op, "not elementwise");
     RankedTensorType result = typeOfTensor(op->getResult(0));
     bool isOfImages = llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -139,7 +150,45 @@ struct SinkBehindSum : OpRewritePattern<graph::ReduceSumOp> {
   }
 };
 
+/// Windows of images whose channels are last are of one more dimension, along which they have one element.
+template <typename Pool> struct SinkBehindPool : OpRewritePattern<Pool> {
+  using OpRewritePattern<Pool>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Pool op, PatternRewriter &rewriter) const override {
+    graph::TransposeOp transpose = getToFirst(op.getX());
+    RankedTensorType result = typeOfTensor(op);
+    if (!transpose || !result.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "not of images whose channels are moved to the front");
+    auto with = [](ArrayRef<int64_t> values, int64_t last) {
+      SmallVector<int64_t> all(values);
+      all.push_back(last);
+      return all;
+    };
+    auto lift = [](ArrayRef<int64_t> shape) {
+      SmallVector<int64_t> lifted(shape);
+      lifted.insert(lifted.begin() + 1, 1);
+      return lifted;
+    };
+    Value images = transpose.getX();
+    auto shape = llvm::map_to_vector(kToLast, [&](int64_t d) { return result.getDimSize(d); });
+    Value lifted = reshaped(images, lift(typeOfTensor(images).getShape()), rewriter);
+    Operation *pooled = rewriter.clone(*op);
+    pooled->setOperands(lifted);
+    pooled->getResult(0).setType(RankedTensorType::get(lift(shape), result.getElementType()));
+    auto pool = cast<Pool>(pooled);
+    pool.setKernel(with(op.getKernel(), 1));
+    pool.setStrides(with(op.getStrides(), 1));
+    pool.setBefore(with(op.getBefore(), 0));
+    pool.setAfter(with(op.getAfter(), 0));
+    pool.setDilations(with(op.getDilations(), 1));
+    rewriter.replaceOp(op, transposed(reshaped(pool, shape, rewriter), kToFirst, rewriter));
+    return success();
+  }
+};
+
 struct ChannelsLast : impl::ChannelsLastBase<ChannelsLast> {
+  using ChannelsLastBase::ChannelsLastBase;
+
   void runOnOperation() override {
     // A convolution of each channel by itself reads images as they come.
     bool isGrouped = false;
@@ -147,7 +196,10 @@ struct ChannelsLast : impl::ChannelsLastBase<ChannelsLast> {
     if (isGrouped)
       return;
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConvolutionOfRows, SinkTransposeBehindElementwise, SinkBehindSum>(&getContext());
+    patterns.add<ConvolutionOfRows>(&getContext(), floats);
+    patterns.add<SinkTransposeBehindElementwise, SinkBehindSum>(&getContext());
+    if (floats)
+      patterns.add<SinkBehindPool<graph::MaxPoolOp>, SinkBehindPool<graph::SumPoolOp>>(&getContext());
     graph::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     graph::ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -2,6 +2,7 @@
 #include "dialects/Graph/Graph.h"
 #include "passes/graph-to-graph/Definitions.h"
 #include "passes/graph-to-graph/Groups.h"
+#include "passes/graph-to-graph/Rewrites.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/MapVector.h"
@@ -15,11 +16,12 @@ namespace tilewright {
 
 namespace {
 
-/// Operators that are computed together. The last one is the only one that others read.
+/// Operators that are computed together. The last one is the only one that others read, but for `quantize`.
 struct Cluster {
   SmallVector<Operation *> operators;
   bool reduces = false, onlyMoves = true;
-  bool isFree = true; // elements are moved, or converted
+  bool isFree = true;         // elements are moved, or converted
+  graph::QuantizeOp quantize; // of the last one's result, which others read, too
 };
 
 class Fusion {
@@ -39,7 +41,10 @@ private:
   bool isRowProgram(const Cluster &a, const Cluster &b);
   void merge(Operation *producer, Operation *last);
   void join(Operation *user);
+  void joinProducers(Operation *user);
   bool joinAll();
+  bool mayQuantize(Cluster &cluster, graph::QuantizeOp op);
+  void joinQuantization();
   std::string getEnd(Value result);
   void makeGroup(Cluster &cluster);
 
@@ -69,30 +74,6 @@ const Definition *Fusion::getDefinition(Operation *op) {
 }
 
 static std::string getShortName(Operation *op) { return op->getName().stripDialect().str(); }
-
-static ArrayRef<int64_t> getShape(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-/// The largest extent of rows that one program reduces several times.
-static constexpr int64_t kLongestRow = 16384;
-
-/// Whether `op` reduces the last dimensions, which stay with extent 1, of rows that are not too long.
-static bool isRowReduction(Operation *op) {
-  if (!op->hasTrait<graph::Reduction>() || !op->getAttrOfType<BoolAttr>("keepdims").getValue())
-    return false;
-  ArrayRef<int64_t> shape = getShape(op->getOperand(0));
-  SmallVector<int64_t> axes(op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef());
-  llvm::sort(axes);
-  int64_t elements = 1;
-  for (auto [i, axis] : llvm::enumerate(axes)) {
-    int64_t d = shape.size() - axes.size() + i;
-    if (axis != d || ShapedType::isDynamic(shape[d]) || shape[d] > kLongestRow)
-      return false;
-    elements *= shape[d];
-    if (elements > kLongestRow)
-      return false;
-  }
-  return !axes.empty();
-}
 
 /// Whether all operators compute, of the same rows, either one number a row or elements at their own places.
 bool Fusion::isRowProgram(const Cluster &a, const Cluster &b) {
@@ -237,14 +218,6 @@ void Fusion::merge(Operation *producer, Operation *last) {
   into.isFree &= joined.isFree;
 }
 
-/// Whether it makes numbers of a weight in four bits: they are cheaper to make again than to load.
-static bool isOfFourBits(Operation *op) {
-  if (auto dequantize = dyn_cast<graph::DequantizeOp>(op))
-    op = dequantize.getX().getDefiningOp();
-  auto unpack = dyn_cast_or_null<graph::UnpackOp>(op);
-  return unpack && unpack.getX().getDefiningOp<graph::WeightOp>();
-}
-
 void Fusion::join(Operation *user) {
   Cluster own{{user}, true, false, false};
   if (const Definition *definition = getDefinition(user)) {
@@ -252,6 +225,12 @@ void Fusion::join(Operation *user) {
     own = {{user}, definition->reduces, onlyMoves, onlyMoves || isa<graph::CastOp>(user)};
   }
   clusters.insert({user, own});
+  // What is widened for several goes with these where they are one group, so that the narrow elements are stored.
+  if (!widensForSeveral(user))
+    joinProducers(user);
+}
+
+void Fusion::joinProducers(Operation *user) {
   for (Value operand : user->getOperands()) {
     Operation *producer = operand.getDefiningOp();
     if (!producer || !clusters.count(producer))
@@ -281,11 +260,12 @@ bool Fusion::joinAll() {
     if (producer->use_empty())
       continue;
     Operation *last = lasts.lookup(*producer->getUsers().begin());
-    if (!last || llvm::any_of(producer->getUsers(), [&](Operation *user) { return lasts.lookup(user) != last; }))
+    if (!last || widensForSeveral(last) ||
+        llvm::any_of(producer->getUsers(), [&](Operation *user) { return lasts.lookup(user) != last; }))
       continue;
     if (std::string obstacle = getObstacle(producer, last); !obstacle.empty()) {
-      if (llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == last; }))
-        obstacles[producer] = obstacle;
+      if (llvm::all_equal(producer->getUsers()))
+        obstacles.try_emplace(producer, obstacle);
       continue;
     }
     for (Operation *op : clusters[producer].operators)
@@ -306,16 +286,54 @@ std::string Fusion::getEnd(Value result) {
   return found == obstacles.end() ? "its operator has several results" : found->second;
 }
 
+/// Whether the group also has the quantised result: it computes element by element, or rows, and what the quantisation
+/// reads besides is there.
+bool Fusion::mayQuantize(Cluster &cluster, graph::QuantizeOp op) {
+  Operation *last = cluster.operators.back();
+  if (last->getNumResults() != 1 || cluster.quantize || cluster.onlyMoves || !getDefinition(last) || !isElementwise(op))
+    return false;
+  if (cluster.reduces && !isRowProgram(cluster, Cluster()))
+    return false;
+  return llvm::all_of(ValueRange{op.getScale(), op.getZero()}, [&](Value operand) {
+    Operation *from = operand.getDefiningOp();
+    return !from || isSmallConstant(from) || (isa<graph::WeightOp>(from) && from->isBeforeInBlock(last));
+  });
+}
+
+/// What is quantised and also read as it is: the group that makes it has both as results.
+void Fusion::joinQuantization() {
+  SmallVector<graph::QuantizeOp> alone;
+  for (auto &[last, cluster] : clusters)
+    if (auto op = dyn_cast<graph::QuantizeOp>(last); op && cluster.operators.size() == 1)
+      alone.push_back(op);
+  for (graph::QuantizeOp op : alone) {
+    auto found = clusters.find(op.getX().getDefiningOp());
+    if (maxOperators > 0 || found == clusters.end() || !mayQuantize(found->second, op))
+      continue;
+    found->second.quantize = op;
+    found->second.operators.push_back(op);
+    clusters.erase(op);
+  }
+}
+
 void Fusion::makeGroup(Cluster &cluster) {
   Operation *last = cluster.operators.back();
+  SmallVector<Value> results;
+  if (cluster.quantize) {
+    last = cluster.quantize.getX().getDefiningOp();
+    results.push_back(cluster.quantize);
+  }
+  results.insert(results.begin(), last->result_begin(), last->result_end());
   OpBuilder builder(last);
   SmallVector<std::string> ends;
-  for (Value result : last->getResults())
+  for (Value result : results)
     ends.push_back(getEnd(result));
   SmallVector<StringRef> endRefs(ends.begin(), ends.end());
-  auto group = graph::GroupOp::create(builder, last->getLoc(), last->getResultTypes(), getGroupName(cluster.operators),
-                                      builder.getStrArrayAttr(endRefs), DenseI64ArrayAttr());
-  last->replaceAllUsesWith(group);
+  auto group =
+      graph::GroupOp::create(builder, last->getLoc(), TypeRange(ValueRange(results)), getGroupName(cluster.operators),
+                             builder.getStrArrayAttr(endRefs), DenseI64ArrayAttr());
+  for (auto [result, made] : llvm::zip(results, group.getResults()))
+    result.replaceUsesWithIf(made, [&](OpOperand &use) { return use.getOwner() != cluster.quantize; });
   Block *body = builder.createBlock(&group.getBody());
   for (Operation *op : cluster.operators) {
     op->moveBefore(body, body->end());
@@ -327,7 +345,7 @@ void Fusion::makeGroup(Cluster &cluster) {
       }
   }
   builder.setInsertionPointToEnd(body);
-  graph::YieldOp::create(builder, last->getLoc(), last->getResults());
+  graph::YieldOp::create(builder, last->getLoc(), results);
 }
 
 void Fusion::run() {
@@ -339,6 +357,10 @@ void Fusion::run() {
     join(op);
   while (joinAll())
     ;
+  for (Operation *op : operators)
+    if (widensForSeveral(op) && clusters.count(op) && clusters[op].operators.size() == 1)
+      joinProducers(op);
+  joinQuantization();
   for (auto &[last, cluster] : clusters)
     makeGroup(cluster);
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))

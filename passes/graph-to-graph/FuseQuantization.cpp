@@ -31,13 +31,23 @@ struct Quantized {
     auto op = value.getDefiningOp<graph::DequantizeOp>();
     if (!op || getFloatName(quantizedTensorType(op).getElementType()).empty() || op.getBlock() != 0)
       return std::nullopt;
-    if (!quantizedTensorType(op.getX()).getElementType().isInteger(8))
+    Type element = quantizedTensorType(op.getX()).getElementType();
+    if (!element.isInteger(8) && !(isa<Float8E4M3FNType>(element) && isZero(op.getZero())))
       return std::nullopt;
     if (!hasOneElement(op.getScale()) && (axis < 0 || int64_t(op.getAxis()) != axis))
       return std::nullopt;
     return Quantized{op};
   }
+
+  bool isOfFloats() { return isa<FloatType>(quantizedTensorType(op.getX()).getElementType()); }
 };
+
+/// The type that products of such operands are accumulated in, and its name.
+std::pair<Type, StringRef> getSumType(Quantized a) {
+  MLIRContext *context = a.op.getContext();
+  return a.isOfFloats() ? std::make_pair(Type(Float32Type::get(context)), StringRef("float32"))
+                        : std::make_pair(Type(IntegerType::get(context, 32)), StringRef("int32"));
+}
 
 class Emitter {
 public:
@@ -96,7 +106,8 @@ private:
 
 bool areKnown(Quantized a, Quantized b) {
   // Scales are reshaped, which needs their extents as numbers.
-  return quantizedTensorType(a.op.getScale()).hasStaticShape() && quantizedTensorType(b.op.getScale()).hasStaticShape();
+  return a.isOfFloats() == b.isOfFloats() && quantizedTensorType(a.op.getScale()).hasStaticShape() &&
+         quantizedTensorType(b.op.getScale()).hasStaticShape();
 }
 
 struct MatmulOfIntegers : OpRewritePattern<graph::MatmulOp> {
@@ -110,8 +121,8 @@ struct MatmulOfIntegers : OpRewritePattern<graph::MatmulOp> {
     Emitter emitter(op.getLoc(), rewriter);
     Value x = emitter.shifted(*a, 0);
     Value w = emitter.shifted(*b, quantizedTensorType(op.getB()).getRank() - 1);
-    Value sums =
-        graph::MatmulOp::create(rewriter, op.getLoc(), type.clone(rewriter.getI32Type()), x, w, "int32", "int32");
+    auto [sum, name] = getSumType(*a);
+    Value sums = graph::MatmulOp::create(rewriter, op.getLoc(), type.clone(sum), x, w, name, name);
     rewriter.replaceOp(op, emitter.scaled(sums, *a, *b, type.getRank() - 1, type.getElementType()));
     return success();
   }
@@ -126,9 +137,9 @@ struct ConvolutionOfIntegers : OpRewritePattern<graph::ConvOp> {
       return rewriter.notifyMatchFailure(op, "operands that are not both dequantised from 8 bits");
     Emitter emitter(op.getLoc(), rewriter);
     Value image = emitter.shifted(*x, 0), filters = emitter.shifted(*w, 0);
-    Value sums =
-        graph::ConvOp::create(rewriter, op.getLoc(), type.clone(rewriter.getI32Type()), image, filters, op.getStrides(),
-                              op.getBefore(), op.getAfter(), op.getDilations(), op.getGroups(), "int32", "int32");
+    auto [sum, name] = getSumType(*x);
+    Value sums = graph::ConvOp::create(rewriter, op.getLoc(), type.clone(sum), image, filters, op.getStrides(),
+                                       op.getBefore(), op.getAfter(), op.getDilations(), op.getGroups(), name, name);
     rewriter.replaceOp(op, emitter.scaled(sums, *x, *w, 1, type.getElementType()));
     return success();
   }

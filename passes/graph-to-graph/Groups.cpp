@@ -43,4 +43,40 @@ bool isView(Operation *op) {
   return isa<graph::ReshapeOp>(op) || (slice && isBlock(slice));
 }
 
+/// The largest extent of rows that one program reduces several times.
+static constexpr int64_t kLongestRow = 16384;
+
+bool isRowReduction(Operation *op) {
+  if (!op->hasTrait<graph::Reduction>() || !op->getAttrOfType<BoolAttr>("keepdims").getValue())
+    return false;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  SmallVector<int64_t> axes(op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef());
+  llvm::sort(axes);
+  int64_t elements = 1;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    int64_t d = shape.size() - axes.size() + i;
+    if (axis != d || ShapedType::isDynamic(shape[d]) || shape[d] > kLongestRow)
+      return false;
+    elements *= shape[d];
+    if (elements > kLongestRow)
+      return false;
+  }
+  return !axes.empty();
+}
+
+bool widensForSeveral(Operation *op) {
+  auto cast = dyn_cast<graph::CastOp>(op);
+  if (!cast || op->hasOneUse())
+    return false;
+  auto bytes = [](Value value) { return getElementBytes(getElementTypeOrSelf(value.getType())); };
+  return bytes(cast.getResult()) > bytes(cast.getX());
+}
+
+bool isOfFourBits(Operation *op) {
+  if (auto dequantize = dyn_cast<graph::DequantizeOp>(op))
+    op = dequantize.getX().getDefiningOp();
+  auto unpack = dyn_cast_or_null<graph::UnpackOp>(op);
+  return unpack && unpack.getX().getDefiningOp<graph::WeightOp>();
+}
+
 } // namespace tilewright

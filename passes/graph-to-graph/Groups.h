@@ -13,6 +13,15 @@ std::string getGroupName(llvm::ArrayRef<mlir::Operation *> operators);
 /// whose elements lie together.
 bool isView(mlir::Operation *op);
 
+/// Whether `op` reduces the last dimensions, which stay with extent 1, of rows that are not too long.
+bool isRowReduction(mlir::Operation *op);
+
+/// Whether it converts elements to a wider type, which several operators read.
+bool widensForSeveral(mlir::Operation *op);
+
+/// Whether it makes numbers of a weight in four bits: they are cheaper to make again than to load.
+bool isOfFourBits(mlir::Operation *op);
+
 } // namespace tilewright
 
 #endif

@@ -3,6 +3,7 @@
 #include "passes/PassSupport.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -16,8 +17,9 @@ namespace {
 /// A matmul by a weight, and what follows it up to the reshapes and transposes before attention.
 struct Branch {
   graph::MatmulOp matmul;
-  graph::TransposeOp transpose; // of the weight, maybe null
-  graph::WeightOp weight;
+  graph::TransposeOp transpose;   // of the weight, maybe null
+  graph::DequantizeOp dequantize; // of the weight, maybe null
+  graph::WeightOp weight, scale;
   graph::AddOp add; // of the bias, maybe null
   graph::CastOp castOfBias, cast;
   graph::WeightOp bias;
@@ -53,6 +55,15 @@ std::optional<Branch> getBranch(graph::MatmulOp op) {
   Value right = op.getB();
   if ((branch.transpose = right.getDefiningOp<graph::TransposeOp>()))
     right = branch.transpose.getX();
+  if ((branch.dequantize = right.getDefiningOp<graph::DequantizeOp>())) {
+    // The scales of the columns stand one behind the other, too.
+    branch.scale = branch.dequantize.getScale().getDefiningOp<graph::WeightOp>();
+    int64_t columns = branch.transpose ? 0 : 1;
+    if (!branch.scale || typeOfTensor(branch.scale).getRank() != 1 || branch.dequantize.getBlock() ||
+        int64_t(branch.dequantize.getAxis()) != columns || !matchPattern(branch.dequantize.getZero(), m_Constant()))
+      return std::nullopt;
+    right = branch.dequantize.getX();
+  }
   branch.weight = right.getDefiningOp<graph::WeightOp>();
   if (!branch.weight || typeOfTensor(right).getRank() != 2)
     return std::nullopt;
@@ -67,15 +78,22 @@ std::optional<Branch> getBranch(graph::MatmulOp op) {
   return isOfAttention(branch.last) ? std::optional(branch) : std::nullopt;
 }
 
+bool isSameZero(Value a, Value b) {
+  Attribute first, second;
+  return matchPattern(a, m_Constant(&first)) && matchPattern(b, m_Constant(&second)) && first == second;
+}
+
 bool isLike(Branch a, Branch b) {
   auto isSame = [](auto one, auto other) {
     return bool(one) == bool(other) &&
            (!one || one->getDiscardableAttrDictionary() == other->getDiscardableAttrDictionary());
   };
   auto elementOf = [](Value value) { return typeOfTensor(value).getElementType(); };
+  if (a.dequantize && b.dequantize && !isSameZero(a.dequantize.getZero(), b.dequantize.getZero()))
+    return false;
   return a.matmul.getAcc() == b.matmul.getAcc() && a.matmul.getTo() == b.matmul.getTo() &&
-         isSame(a.transpose, b.transpose) && isSame(a.add, b.add) && isSame(a.castOfBias, b.castOfBias) &&
-         isSame(a.cast, b.cast) && elementOf(a.weight) == elementOf(b.weight) &&
+         isSame(a.transpose, b.transpose) && isSame(a.dequantize, b.dequantize) && isSame(a.add, b.add) &&
+         isSame(a.castOfBias, b.castOfBias) && isSame(a.cast, b.cast) && elementOf(a.weight) == elementOf(b.weight) &&
          elementOf(a.last) == elementOf(b.last) && (!a.bias || elementOf(a.bias) == elementOf(b.bias));
 }
 
@@ -96,6 +114,12 @@ public:
       return RankedTensorType::get({rows, columns}, typeOfTensor(like).getElementType());
     };
     Value right = join([](Branch branch) { return branch.weight; }, first.transpose ? 0 : 1);
+    if (first.dequantize) {
+      Value scale = join([](Branch branch) { return branch.scale; }, 0);
+      auto type = typeOfTensor(right).clone(typeOfTensor(first.dequantize).getElementType());
+      right = graph::DequantizeOp::create(builder, loc, type, right, scale, first.dequantize.getZero(),
+                                          first.dequantize.getAxis(), 0, first.dequantize.getTo());
+    }
     if (first.transpose) {
       ArrayRef<int64_t> shape = typeOfTensor(right).getShape();
       auto type = RankedTensorType::get({shape[1], shape[0]}, typeOfTensor(right).getElementType());
@@ -122,8 +146,9 @@ public:
       last.replaceAllUsesWith(slice);
     }
     for (Branch branch : branches)
-      for (Operation *op : std::initializer_list<Operation *>{branch.cast, branch.add, branch.castOfBias, branch.bias,
-                                                              branch.matmul, branch.transpose, branch.weight})
+      for (Operation *op :
+           std::initializer_list<Operation *>{branch.cast, branch.add, branch.castOfBias, branch.bias, branch.matmul,
+                                              branch.transpose, branch.dequantize, branch.scale, branch.weight})
         if (op && op->use_empty())
           op->erase();
   }

@@ -29,12 +29,13 @@ def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
 }
 
 def QuantizeOperators : Pass<"quantize-operators", "mlir::ModuleOp"> {
-  let summary = "Matmuls and convolutions by weights get operands that were quantised to int8";
+  let summary = "Matmuls and convolutions by weights get operands that were quantised to 8 bits";
   let description = [{
     Of operators in floats of 16 or 32 bits that calibration has given the largest magnitude of their first operand, as
     `graph.magnitude`. Their first operand is quantised with one scale, magnitude / 127, and their weight with one scale
     for each output channel. `graph.quantized_from` names the weight that the integers and their scales are made of, and
     `graph.scale_axis` is its axis. What remains is in QDQ form, which `fuse-quantization` makes an operator of integers.
+    With `float8`, the type is float8_e4m3fn, and the largest magnitude becomes 448.
 
     ```mlir
     %w = graph.weight "w" : tensor<8x6xf32>
@@ -55,7 +56,9 @@ def QuantizeOperators : Pass<"quantize-operators", "mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"perChannel", "per-channel", "bool", /*default=*/"true",
-                        "Whether a weight has a scale for each output channel; otherwise it has one">];
+                        "Whether a weight has a scale for each output channel; otherwise it has one">,
+                 Option<"float8", "float8", "bool", /*default=*/"false",
+                        "Whether operands become float8_e4m3fn; otherwise they become int8">];
 }
 
 def QuantizeWeights : Pass<"quantize-weights", "mlir::ModuleOp"> {
@@ -84,12 +87,38 @@ def QuantizeWeights : Pass<"quantize-weights", "mlir::ModuleOp"> {
                         "How many elements along K have a scale together; even">];
 }
 
+def MergeMatmuls : Pass<"merge-matmuls", "mlir::ModuleOp"> {
+  let summary = "Matmuls of one matrix by the weights of queries, keys and values become one";
+  let description = [{
+    Their weights stand one behind the other in one weight, which is named by `graph.joined`. So do biases. Each former
+    result is a slice of the columns. Shapes are static, and the results are only moved before `graph.attention` reads
+    them. What they have in common is the first operand, the types, and whether there is a bias. If the weights are
+    integers with a scale for each column, the scales stand one behind the other, too.
+
+    ```mlir
+    %a = graph.weight "a" : tensor<8x16xbf16>
+    %b = graph.weight "b" : tensor<8x16xbf16>
+    %q = graph.matmul %x, %a {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x16xbf16>) -> tensor<4x16xbf16>
+    %k = graph.matmul %x, %b {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x16xbf16>) -> tensor<4x16xbf16>
+    ```
+
+    becomes
+
+    ```mlir
+    %w = graph.weight "a+b" {graph.joined = ["a", "b"], graph.joined_axis = 1 : i64} : tensor<8x32xbf16>
+    %y = graph.matmul %x, %w {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x32xbf16>) -> tensor<4x32xbf16>
+    %q = graph.slice %y {sizes = [4, 16], starts = [0, 0], steps = array<i64: 1, 1>} : (tensor<4x32xbf16>) -> tensor<4x16xbf16>
+    %k = graph.slice %y {sizes = [4, 16], starts = [0, 16], steps = array<i64: 1, 1>} : (tensor<4x32xbf16>) -> tensor<4x16xbf16>
+    ```
+  }];
+}
+
 def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
   let summary = "Matmuls and convolutions of what was dequantised from 8 bits become those of integers";
   let description = [{
-    The integers are accumulated in int32, and the sums are scaled. The first operand has one scale; the second has one,
-    or one for each column of the result or output channel. A zero that is not 0 is subtracted in int32 before. A
-    transpose of what was dequantised becomes one of the integers.
+    The integers are accumulated in int32, floats of 8 bits in float32, and the sums are scaled. The first operand has
+    one scale; the second has one, or one for each column of the result or output channel. A zero that is not 0 is
+    subtracted in int32 before. A transpose of what was dequantised becomes one of the integers.
 
     ```mlir
     %a = graph.dequantize %x, %sx, %z {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<4x8xi8>, tensor<f32>, tensor<i8>) -> tensor<4x8xf32>
@@ -111,9 +140,11 @@ def FuseQuantization : Pass<"fuse-quantization", "mlir::ModuleOp"> {
 def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
   let summary = "Convolutions for tensor cores become matmuls of rows of pixels, whose channels lie together";
   let description = [{
-    Convolutions of images NCHW of 16-bit floats, with at least 16 channels on either side, in multiples of 8. A pixel is a
-    row, and a window is read where it is. The transposes back move behind operators that work element by element, and
+    Convolutions of images NCHW of 16-bit floats, int8 or float8_e4m3fn, with at least 16 channels on either side, in
+    multiples of 16 bytes. A pixel is a row, and a window is read where it is. The transposes back move behind operators that work element by element, and
     behind the sum of all pixels, so that they meet, and fold. Shapes are static. A model with grouped convolutions stays.
+    With `floats`, convolutions are those of float32, with at least 16 channels of results, for a processor. The transposes
+    then move behind pools, too.
 
     ```mlir
     %c = graph.conv %x, %w {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"}
@@ -136,7 +167,9 @@ def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
     %y = graph.transpose %a {permutation = array<i64: 0, 3, 1, 2>} : (tensor<2x8x8x32xbf16>) -> tensor<2x32x8x8xbf16>
     ```
   }];
+  let options = [Option<"floats", "floats", "bool", /*default=*/"false", "convolutions of float32, for a processor">];
 }
+
 def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
   let summary = "Reshapes that split the rows of a matrix move behind what reads them";
   let description = [{
@@ -158,38 +191,15 @@ def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
   }];
 }
 
-def MergeMatmuls : Pass<"merge-matmuls", "mlir::ModuleOp"> {
-  let summary = "Matmuls of one matrix by the weights of queries, keys and values become one";
-  let description = [{
-    Their weights stand one behind the other in one weight, which is named by `graph.joined`. So do biases. Each former
-    result is a slice of the columns. Shapes are static, and the results are only moved before `graph.attention` reads
-    them. What they have in common is the first operand, the types, and whether there is a bias.
-
-    ```mlir
-    %a = graph.weight "a" : tensor<8x16xbf16>
-    %b = graph.weight "b" : tensor<8x16xbf16>
-    %q = graph.matmul %x, %a {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x16xbf16>) -> tensor<4x16xbf16>
-    %k = graph.matmul %x, %b {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x16xbf16>) -> tensor<4x16xbf16>
-    ```
-
-    becomes
-
-    ```mlir
-    %w = graph.weight "a+b" {graph.joined = ["a", "b"], graph.joined_axis = 1 : i64} : tensor<8x32xbf16>
-    %y = graph.matmul %x, %w {acc = "float32", to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x32xbf16>) -> tensor<4x32xbf16>
-    %q = graph.slice %y {sizes = [4, 16], starts = [0, 0], steps = array<i64: 1, 1>} : (tensor<4x32xbf16>) -> tensor<4x16xbf16>
-    %k = graph.slice %y {sizes = [4, 16], starts = [0, 16], steps = array<i64: 1, 1>} : (tensor<4x32xbf16>) -> tensor<4x16xbf16>
-    ```
-  }];
-}
-
 def FoldWeights : Pass<"fold-weights", "mlir::ModuleOp"> {
   let summary = "What is computed from weights alone becomes a weight";
   let description = [{
     Each such value is computed when the model is compiled, by a function in the module `graph.weights`. Where elements
     are only moved or converted, nothing changes, and neither does what is dequantised. But filters that are reshaped
-    become other filters, if nothing else reads them. A result of more than 64 KiB is
-    no larger than the weights that it is made of.
+    become other filters, if nothing else reads them. Filters of 8 bits keep their outputs as rows, and a transpose
+    behind them: tensor cores read 8 bits along K. A result of more than 64 KiB is
+    no larger than the weights that it is made of. With `transposes`, so do transposed matrices that nothing else reads,
+    if they are multiplied by eight rows or more, or by several operators.
 
     ```mlir
     %w = graph.weight "variance" : tensor<8xf32>
@@ -204,6 +214,8 @@ def FoldWeights : Pass<"fold-weights", "mlir::ModuleOp"> {
     %y = graph.mul %x, %r : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
     ```
   }];
+  let options = [Option<"transposes", "transposes", "bool", /*default=*/"false",
+                        "transposed matrices become weights, for a processor">];
 }
 
 def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
@@ -220,13 +232,14 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
       element by element on whole tensors and numbers of rows. Rows have 16384 elements at most.
       Weights that are moved or converted for them may have any shape.
 
-    A conversion of types counts as a move where the user has no reduction. Elements that are made of a weight in four
-    bits count as moved. An operator with several users joins where
-    all of them have come to be in one group. `graph.attention` is a group of its own. So a group has at most one
-    operator that reduces, with operators element by element before and after it. Or it is of rows, as layer norm is.
-    `ends` says for each result of a group why nothing more is in it. A constant of one element is in each group that
-    reads it. With `strided-attention`, slices, reshapes and transposes of queries, keys and values are in the group of
-    attention. So are reshapes and transposes of its result.
+    What is converted to a wider type for several operators of one group is converted there, so that the narrow elements
+    are stored. A conversion of types counts as a move where the user has no reduction. Elements that are made of a weight
+    in four bits count as moved. An operator with several users joins where all of them have come to be in one group.
+    `graph.attention` is a group of its own. So a group has at most one operator that reduces, with operators element by
+    element before and after it. Or it is of rows, as layer norm is. `ends` says for each result of a group why nothing
+    more is in it. A constant of one element is in each group that reads it. A group of rows or elements may have a second
+    result: its first one, quantised with one scale. With `strided-attention`, slices, reshapes and transposes of queries,
+    keys and values are in the group of attention. So are reshapes and transposes of its result.
 
     ```mlir
     %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>

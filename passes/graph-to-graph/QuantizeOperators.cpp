@@ -12,12 +12,12 @@ namespace tilewright {
 
 namespace {
 
-constexpr int64_t kMost = 127;
-
 class OperatorQuantizer {
 public:
-  OperatorQuantizer(Operation *op, bool perChannel)
-      : op(op), perChannel(perChannel), builder(op), f32(builder.getF32Type()), i8(builder.getI8Type()) {}
+  OperatorQuantizer(Operation *op, bool perChannel, bool isOfFloats)
+      : op(op), perChannel(perChannel), isOfFloats(isOfFloats), builder(op), f32(builder.getF32Type()) {
+    narrow = isOfFloats ? Type(Float8E4M3FNType::get(op->getContext())) : builder.getI8Type();
+  }
 
   void run(double magnitude) {
     Value weight = op->getOperand(1);
@@ -35,7 +35,7 @@ public:
     int64_t axis = isMatmul ? 1 : 0;
     if (transpose)
       axis = transpose.getPermutation()[axis];
-    zero = constant(i8, builder.getI8IntegerAttr(0));
+    zero = constant(narrow, builder.getZeroAttr(narrow));
     op->setOperand(0, roundTrip(op->getOperand(0), magnitude));
     Value made = dequantized(from, perChannel ? axis : -1);
     if (transpose)
@@ -54,12 +54,17 @@ private:
 
   Value roundTrip(Value x, double magnitude) {
     auto type = cast<RankedTensorType>(x.getType());
-    Value scale = constant(f32, builder.getF32FloatAttr(float(magnitude / kMost)));
-    Value q = graph::QuantizeOp::create(builder, op->getLoc(), type.clone(i8), x, scale, zero, 0, 0, "int8");
+    double most = 127; // the largest integer, or float of 8 bits
+    if (isOfFloats)
+      most = APFloat::getLargest(APFloat::Float8E4M3FN()).convertToDouble();
+    Value scale = constant(f32, builder.getF32FloatAttr(float(magnitude / most)));
+    Value q = graph::QuantizeOp::create(builder, op->getLoc(), type.clone(narrow), x, scale, zero, 0, 0, getName());
     return graph::DequantizeOp::create(builder, op->getLoc(), type, q, scale, zero, 0, 0, to);
   }
 
-  /// The weight from its integers and their scales, which are weights of their own.
+  StringRef getName() const { return isOfFloats ? "float8_e4m3fn" : "int8"; }
+
+  /// The weight from its numbers of 8 bits and their scales, which are weights of their own.
   Value dequantized(graph::WeightOp from, int64_t axis) {
     auto type = cast<RankedTensorType>(from.getType());
     OpBuilder before(from);
@@ -74,15 +79,16 @@ private:
     SmallVector<int64_t> scales;
     if (axis >= 0)
       scales.push_back(type.getDimSize(axis));
-    Value integers = weight(".int8", type.clone(i8)), scale = weight(".scale", RankedTensorType::get(scales, f32));
-    return graph::DequantizeOp::create(builder, op->getLoc(), type, integers, scale, zero, std::max<int64_t>(axis, 0),
-                                       0, to);
+    Value numbers = weight(isOfFloats ? ".float8" : ".int8", type.clone(narrow));
+    Value scale = weight(".scale", RankedTensorType::get(scales, f32));
+    return graph::DequantizeOp::create(builder, op->getLoc(), type, numbers, scale, zero, std::max<int64_t>(axis, 0), 0,
+                                       to);
   }
 
   Operation *op;
-  bool perChannel;
+  bool perChannel, isOfFloats;
   OpBuilder builder;
-  Type f32, i8;
+  Type f32, narrow;
   Value zero;
   StringRef to; // the name of the type of the operands
 };
@@ -96,12 +102,8 @@ struct QuantizeOperators : impl::QuantizeOperatorsBase<QuantizeOperators> {
         found.push_back(op);
     });
     for (Operation *op : found) {
-      auto magnitude = dyn_cast<FloatAttr>(op->removeAttr(graph::kMagnitudeAttr));
-      if (!magnitude || !isa<graph::MatmulOp, graph::ConvOp>(op)) {
-        op->emitOpError() << "expected " << graph::kMagnitudeAttr << ", a float, on a matmul or a convolution";
-        return signalPassFailure();
-      }
-      OperatorQuantizer(op, perChannel).run(magnitude.getValueAsDouble());
+      auto magnitude = cast<FloatAttr>(op->removeAttr(graph::kMagnitudeAttr));
+      OperatorQuantizer(op, perChannel, float8).run(magnitude.getValueAsDouble());
     }
   }
 };

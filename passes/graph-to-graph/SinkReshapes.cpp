@@ -41,7 +41,7 @@ struct SinkReshapeBehindElementwise : RewritePattern {
   explicit SinkReshapeBehindElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!op->hasTrait<graph::BroadcastElementwise>())
+    if (!isElementwise(op))
       return rewriter.notifyMatchFailure(op, "not elementwise");
     auto result = typeOfTensor(op->getResult(0));
     graph::ReshapeOp split;

@@ -1,13 +1,13 @@
 //===- EmitHostObject.cpp - object files of host functions ----------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/GuardedRun.h"
+#include "passes/NativeBackEnd.h"
 #include "passes/PassSupport.h"
 #include "passes/Pipelines.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -15,16 +15,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-
-#include <mutex>
-
-// Not TargetSelect.h: the library holds this machine's back end, but not every one that LLVM's configuration lists.
-extern "C" {
-void LLVM_NATIVE_TARGETINFO();
-void LLVM_NATIVE_TARGET();
-void LLVM_NATIVE_TARGETMC();
-void LLVM_NATIVE_ASMPRINTER();
-}
 
 using namespace mlir;
 
@@ -82,13 +72,7 @@ struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
   }
 
   void runOnOperation() override {
-    static std::once_flag once;
-    std::call_once(once, [] {
-      LLVM_NATIVE_TARGETINFO();
-      LLVM_NATIVE_TARGET();
-      LLVM_NATIVE_TARGETMC();
-      LLVM_NATIVE_ASMPRINTER();
-    });
+    initializeNativeBackEnd();
     std::string chip = mcpu, features;
     if (mcpu == "native") {
       chip = llvm::sys::getHostCPUName().str();

@@ -118,10 +118,14 @@ std::optional<LinearIndex> LinearIndex::get(Value index) {
     return result;
   }
   if (auto apply = index.getDefiningOp<affine::AffineApplyOp>())
-    return expand(apply.getAffineMap().getResult(0), apply.getAffineMap(), apply.getMapOperands());
+    return get(apply.getAffineMap(), apply.getMapOperands());
   if (getLoopExtent(index) != 1)
     result.terms[index] = 1;
   return result;
+}
+
+std::optional<LinearIndex> LinearIndex::get(AffineMap map, ValueRange operands) {
+  return expand(map.getResult(0), map, operands);
 }
 
 std::optional<SmallVector<LinearIndex>> getLinearIndices(ValueRange indices) {

@@ -17,6 +17,8 @@ struct LinearIndex {
 
   /// The index as such a sum, or nothing where it is none.
   static std::optional<LinearIndex> get(mlir::Value index);
+  /// The one result of a map.
+  static std::optional<LinearIndex> get(mlir::AffineMap map, mlir::ValueRange operands);
 
   bool isZero() const { return terms.empty() && constant == 0; }
   /// Whether all of it is a multiple of `factor`.

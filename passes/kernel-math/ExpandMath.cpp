@@ -255,6 +255,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                    ExpandDouble<math::TanOp, f::tan>, ExpandDouble<math::Log10Op, f::log10>>(context);
     // LLVM takes the logarithm of 1 + x, and 1 from the power, which loses small numbers.
     if (!onlyBeyondLLVM) {
+      f::populateLimitedDivision(patterns);
       patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,
                    Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::SinhOp, f::sinh>,
                    Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>, Expand<math::LogOp, f::log>,

@@ -55,6 +55,10 @@ Float atan2(Float y, Float x);
 // Remainder.cpp, of scalars
 Float fmod(Float x, Float y);
 
+// LimitedDivision.cpp
+/// Quotients by constants that limits round and bound afterwards, as quantisation does, without a division.
+void populateLimitedDivision(mlir::RewritePatternSet &patterns);
+
 } // namespace tilewright::kernelmath
 
 #endif

@@ -55,6 +55,7 @@ public:
   void divide();
   void shift();
   void convert();
+  void convertToNarrow();
 
 private:
   Value constant(Type type, const APInt &value) {
@@ -148,8 +149,53 @@ void Guard::shift() {
   replaceUses([&] { insteadIf(compare(arith::CmpIPredicate::uge, amount, bits), constant(0)); });
 }
 
+/// Whether a float lies between two numbers, or is NaN: the last that was done with it is to limit it so.
+static bool isWithin(Value x, double least, double most) {
+  bool isAbove = false, isBelow = false;
+  for (Operation *limit = x.getDefiningOp(); isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(limit);
+       limit = limit->getOperand(0).getDefiningOp()) {
+    APFloat by(0.0f);
+    if (!matchPattern(limit->getOperand(1), m_ConstantFloat(&by)))
+      break;
+    double number = by.convertToDouble();
+    bool isLow = isa<arith::MaximumFOp>(limit);
+    isAbove |= isLow && number >= least;
+    isBelow |= !isLow && number <= most;
+    if (number < least || number > most)
+      break;
+  }
+  return isAbove && isBelow;
+}
+
+/// By way of 32 bits, in which every number within the limits has a place.
+void Guard::convertToNarrow() {
+  Value x = op->getOperand(0);
+  auto cloned = [&](Type element) -> Type {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? Type(vector.clone(element)) : element;
+  };
+  if (getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth() < 32)
+    x = arith::ExtFOp::create(b, cloned(b.getF32Type()), x);
+  bool isSigned = isa<arith::FPToSIOp>(op);
+  double least = isSigned ? -std::ldexp(1.0, width() - 1) : 0.0,
+         most = std::ldexp(1.0, isSigned ? width() - 1 : width()) - 1;
+  bool isLimited = isWithin(x, least, most);
+  Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
+  x = arith::SelectOp::create(b, isNaN, number(x.getType(), 0.0), x);
+  if (!isLimited) {
+    auto flags = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
+    x = arith::MaximumFOp::create(b, x, number(x.getType(), least), flags);
+    x = arith::MinimumFOp::create(b, x, number(x.getType(), most), flags);
+  }
+  Value wide = arith::FPToSIOp::create(b, cloned(b.getI32Type()), x);
+  op->replaceAllUsesWith(ValueRange{arith::TruncIOp::create(b, type, wide)});
+  op->erase();
+}
+
 void Guard::convert() {
   Value x = op->getOperand(0);
+  if (width() < 32 && width() > 1)
+    return convertToNarrow();
   bool isSigned = isa<arith::FPToSIOp>(op);
   replaceUses([&] {
     APInt most = isSigned ? APInt::getSignedMaxValue(width()) : APInt::getMaxValue(width());

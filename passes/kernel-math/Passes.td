@@ -10,8 +10,9 @@ def ExpandMath : Pass<"expand-math"> {
   let description = [{
     Libdevice is not linked. Functions without an instruction are therefore computed from those that have one: 2^x of
     f32, the square root, rounding and arithmetic. Scalars and vectors of f32 and f64; f16 and bf16 are computed in f32.
-    `arith.remf` and `math.ipowi` become loops, lane by lane. What is no function of te's is left for `check-kernel-ops`
-    to refuse.
+    `arith.remf` and `math.ipowi` become loops, lane by lane. A quotient by a constant that is then rounded and limited to
+    a type of few bits, as quantisation does, becomes products. It is rounded as the division is, but for the sign of the
+    zero that a subnormal number becomes. What is no function of te's is left for `check-kernel-ops` to refuse.
 
     ```mlir
     %y = math.exp %x : f32
@@ -46,7 +47,8 @@ def GuardIntegerOps : Pass<"guard-integer-ops"> {
     - the quotient and the remainder by zero have all bits set: -1, or the largest unsigned number;
     - the least number divided by -1 is itself, and leaves 0;
     - a left shift by the width or more, or by a negative number, gives 0, a right shift 0 or, of a negative number, -1;
-    - a float beyond an integer type becomes the type's nearest number, and NaN becomes 0.
+    - a float beyond an integer type becomes the type's nearest number, and NaN becomes 0. Types of less than 32 bits are
+      limited as floats, and converted by way of 32.
 
     An operand that cannot be one of these (a constant, a maximum with 1) adds nothing. Scalars and vectors.
 

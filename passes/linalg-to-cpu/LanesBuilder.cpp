@@ -14,18 +14,13 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// To MLIR a division is not pure, for it could trap; `guard-integer-ops` gives it a result in every lane.
-static bool isDivision(Operation *op) {
-  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-             arith::FloorDivSIOp>(op);
-}
-
 bool tilewright::canVectorize(linalg::GenericOp op) {
   WalkResult result = op.getBody()->walk([&](Operation *inner) {
     if (isa<linalg::IndexOp, affine::AffineApplyOp, memref::LoadOp, linalg::YieldOp, scf::YieldOp, scf::IfOp>(inner) ||
         inner->hasTrait<OpTrait::ConstantLike>())
       return WalkResult::advance();
-    bool isMappable = OpTrait::hasElementwiseMappableTraits(inner) && (isPure(inner) || isDivision(inner));
+    // Not isPure: a division could trap, but `guard-integer-ops` gives it a result in every lane.
+    bool isMappable = OpTrait::hasElementwiseMappableTraits(inner) && isMemoryEffectFree(inner);
     return isMappable ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !result.wasInterrupted();

@@ -1,4 +1,5 @@
 //===- LegalizeExterns.cpp - te.extern as a processor can run it ----------===//
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/PassSupport.h"
 
 using namespace mlir;
@@ -27,7 +28,7 @@ LogicalResult LegalizeExterns::legalize(te::ExternOp op) {
                          << schedule::stringifyThreadTag(thread.getValue()) << ": use ib.for_range";
       return WalkResult::interrupt();
     }
-    if (isa<memref::AllocOp, memref::AllocaOp>(inner))
+    if (allocatesBuffer(inner))
       buffers.push_back(inner);
     return WalkResult::advance();
   });

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/linalg-to-cpu/LanesBuilder.h"
@@ -130,9 +131,7 @@ Operation *tilewright::getCombiner(linalg::GenericOp op, unsigned i) {
   Operation *combiner = op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
   if (!combiner || !out.hasOneUse() || *out.user_begin() != combiner)
     return nullptr;
-  bool isKnown =
-      isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp, arith::MulIOp,
-          arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp>(combiner);
+  bool isKnown = linalg::getCombinerOpKind(combiner) && arith::getNeutralElement(combiner);
   return isKnown ? combiner : nullptr;
 }
 

@@ -5,6 +5,7 @@
 // the extents and strides that are no constants.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/TE/BufferAllocation.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
@@ -185,8 +186,8 @@ void Outliner::callInParallel(ImplicitLocOpBuilder &builder, func::FuncOp body, 
 
 /// Whether a value is all of a buffer, and no other value is of the same.
 static bool isWholeBuffer(Value value) {
-  return isa<BlockArgument>(value) ||
-         isa<memref::AllocOp, memref::AllocaOp, UnrealizedConversionCastOp>(value.getDefiningOp());
+  Operation *made = value.getDefiningOp();
+  return !made || allocatesBuffer(made) || isa<UnrealizedConversionCastOp>(made);
 }
 
 func::FuncOp Outliner::outline(scf::ForOp loop, bool isParallel) {

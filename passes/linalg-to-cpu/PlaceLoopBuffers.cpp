@@ -1,4 +1,5 @@
 //===- PlaceLoopBuffers.cpp - the buffers of loops, on the stack or the heap //
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/PassSupport.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -56,7 +57,7 @@ void PlaceLoopBuffers::runOnOperation() {
   Block &entry = function.getBody().front();
   SmallVector<Operation *> buffers;
   function.walk([&](Operation *op) {
-    if (isa<memref::AllocOp, memref::AllocaOp>(op))
+    if (allocatesBuffer(op))
       buffers.push_back(op);
   });
   int64_t onStack = 0;

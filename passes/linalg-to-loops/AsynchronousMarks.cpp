@@ -44,7 +44,8 @@ LogicalResult BoundInference::verifyAsynchronous(const ScheduledStage &stage) {
     if (stage.layout.map || stage.layout.granule || stage.layout.rollingLoc || !stage.alignments.empty())
       return error() << "expected a buffer that lies as TMA lays it out, got stage '" << stage.name
                      << "' with a layout of its own";
-    if (stage.numSpatial != stage.roots.size())
+    bool addsOnly = stage.getReduceAdd() && getFirstReduce(stage.loops) == stage.loops.size();
+    if (stage.numSpatial != stage.roots.size() && !addsOnly)
       return error() << "expected a stage that is a copy, got the reduction '" << stage.name << "'";
   }
   if (stage.rolling && llvm::none_of(bounds[stage].loops, [](const Axis *loop) { return loop->pipelineDepth > 0; }))

@@ -18,7 +18,7 @@ void BoundInference::replaceLoops(const ScheduledStage &stage, ArrayRef<const Ax
 }
 
 Axis *BoundInference::createAxis(std::string name, const Axis *from, Location loc) {
-  bounds.distributed.push_back(std::make_unique<Axis>(std::move(name), from->stage, loc, from->isReduce));
+  bounds.distributed.push_back(std::make_unique<Axis>(std::move(name), *from, loc));
   return bounds.distributed.back().get();
 }
 

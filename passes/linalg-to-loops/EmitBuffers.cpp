@@ -6,9 +6,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-/// Accumulators beyond this many elements would not be registers: the stage then accumulates in its own buffer.
-static constexpr int64_t kMaxAccumulators = 1024;
-
 Value LoopEmitter::getBuffer(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return target.getArgument(argument.getArgNumber());
@@ -151,6 +148,8 @@ void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) 
     auto stored = memref::StoreOp::create(builder, loc, value, buffer, place(to.stage, to.indices, loc));
     if (to.stage)
       markCopy(*to.stage, stored);
+    if (to.stage && to.stage->getReduceAdd())
+      stored->setAttr(schedule::kReduceAddAttr, builder.getUnitAttr());
   }
 }
 } // namespace tilewright

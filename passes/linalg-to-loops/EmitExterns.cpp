@@ -1,4 +1,5 @@
 //===- EmitExterns.cpp - stages whose statements the user wrote -----------===//
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
@@ -40,12 +41,11 @@ LogicalResult LoopEmitter::emitExtern(const ScheduledStage &stage) {
   llvm::for_each(op.getResults(), addWhole);
   Block &body = op.getBody().front();
   for (Operation *made : emitStatements(stage, llvm::make_range(body.begin(), body.end()), arguments)) {
-    if (!isMemoryEffectFree(made) && !isa<memref::AllocOp, memref::AllocaOp>(made))
+    if (!isMemoryEffectFree(made) && !allocatesBuffer(made))
       made->setAttr(te::kExternAttr, builder.getStringAttr(stage.name));
     SmallVector<Operation *> buffers;
     made->walk([&](Operation *buffer) {
-      if (isa<memref::AllocOp, memref::AllocaOp>(buffer) &&
-          cast<MemRefType>(buffer->getResult(0).getType()).getMemorySpace())
+      if (allocatesBuffer(buffer) && cast<MemRefType>(buffer->getResult(0).getType()).getMemorySpace())
         buffers.push_back(buffer);
     });
     // What a thread or block has of its own is allocated by it, wherever between the axes that was said.

@@ -1,5 +1,6 @@
 //===- EmitIntrinsics.cpp - tiles that an intrinsic computes --------------===//
 #include "dialects/Schedule/MatrixNests.h"
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -48,7 +49,7 @@ SmallVector<Operation *> LoopEmitter::emitStatements(const ScheduledStage &stage
         accesses.push_back(op);
       if (auto axis = op->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr))
         op->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), axis.getAxis(), stage.name));
-      if (!isa<memref::AllocOp, memref::AllocaOp>(op))
+      if (!allocatesBuffer(op))
         return;
       auto own = op->getAttrOfType<StringAttr>(te::kStageAttr);
       op->setAttr(te::kStageAttr, builder.getStringAttr(own ? stage.name + "." + own.getValue() : Twine(stage.name)));

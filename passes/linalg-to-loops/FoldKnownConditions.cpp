@@ -1,5 +1,6 @@
 //===- FoldKnownConditions.cpp - conditions that the extents decide -------===//
 #include "dialects/Schedule/BoundIndices.h"
+#include "passes/PassSupport.h"
 #include "passes/index/KnownValues.h"
 
 #include "mlir/IR/Matchers.h"

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-static unsigned getPosition(ArrayRef<const Axis *> loops, const Axis *loop) {
+template <typename Loops> static unsigned getPosition(const Loops &loops, const Axis *loop) {
   return llvm::find(loops, loop) - loops.begin();
 }
 
@@ -84,7 +84,7 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
     return error() << "expected a loop of stage '" << producer.name << "' around its reduction, got '"
                    << stage.attachAxis->name << "' in it";
   for (ScheduledStage *each : {&producer, &stage})
-    for (Axis *loop : ArrayRef(each->loops).drop_front(each == &producer ? position + 1 : 0))
+    for (const Axis *loop : ArrayRef(each->loops).drop_front(each == &producer ? position + 1 : 0))
       if (loop->bind && *loop->bind < schedule::ThreadTag::ThreadIdxX)
         return error() << "expected all that one iteration of loop '" << stage.attachAxis->name
                        << "' computes to be computed by one block, got axis '" << loop->name << "' of stage '"

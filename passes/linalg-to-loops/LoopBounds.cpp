@@ -12,7 +12,7 @@ void LoopBounds::number(const Axis *loop) {
 
 SmallVector<const Axis *> LoopBounds::getAxes(const ScheduledStage &stage) const {
   SmallVector<const Axis *> own;
-  for (auto &axis : llvm::concat<const std::unique_ptr<Axis>>(model->axes, distributed))
+  for (auto &axis : llvm::concat<const Owned<Axis>>(model->axes, distributed))
     if (axis->stage == &stage)
       own.push_back(axis.get());
   return own;

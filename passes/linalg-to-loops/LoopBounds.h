@@ -98,8 +98,8 @@ private:
   // By address: what inference holds a reference to stays where it is.
   std::unordered_map<const Axis *, AxisBounds> axes;
   std::unordered_map<const ScheduledStage *, StageBounds> stages;
-  std::vector<std::unique_ptr<Axis>> distributed; // axes of no primitive, that distribute others among threads
-  llvm::SmallVector<const Axis *> loops;          // by number
+  std::vector<Owned<Axis>> distributed;  // axes of no primitive, that distribute others among threads
+  llvm::SmallVector<const Axis *> loops; // by number
 };
 
 /// Finds for every stage which part of it is computed, and the extents of its loops; fails with a diagnostic where what

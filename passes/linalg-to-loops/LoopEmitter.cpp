@@ -179,6 +179,8 @@ LogicalResult LoopEmitter::emitStage(const ScheduledStage &stage) {
   if (stage.isEmpty)
     return success();
   OpBuilder::InsertionGuard guard(builder);
+  if (stage.getReduceAdd())
+    emitZeros(stage);
   if (!stage.attachStage)
     openEnvThreads(stage);
   if (stage.tensorizeAt)
@@ -200,6 +202,16 @@ LogicalResult LoopEmitter::emitReduction(const ScheduledStage &stage, unsigned f
   ArrayRef<const Axis *> loops(bounds[stage].loops);
   if (llvm::any_of(loops.drop_front(firstReduce), [](const Axis *loop) { return loop->isReduce && loop->bind; }))
     return emitThreadReduction(stage, firstReduce);
+  if (firstReduce == loops.size())
+    return emitLoops(loops, /*withAttached=*/true, [&] {
+      return emitGuarded(stage, true, [&]() -> LogicalResult {
+        auto values = emitAddend(stage);
+        if (failed(values))
+          return failure();
+        store(getResult(stage), *values, stage.getLoc());
+        return success();
+      });
+    });
   if (stage.decomposeAt)
     firstReduce = llvm::find(bounds[stage].loops, stage.decomposeAt) - bounds[stage].loops.begin();
   return emitLoops(loops.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
@@ -209,6 +221,10 @@ LogicalResult LoopEmitter::emitReduction(const ScheduledStage &stage, unsigned f
         inner.push_back(loop);
     Destination accumulators = getAccumulators(stage, inner), result = getResult(stage);
     bool beside = accumulators.buffers != result.buffers;
+    if (const Axis *blocks = stage.getReduceAdd(); blocks && !beside)
+      return emitError(blocks->loc) << "bind: expected loops of constant extents, without an index, over at most "
+                                    << kMaxAccumulators << " elements inside the reduction of stage '" << stage.name
+                                    << "' for reduce_add, as a thread has its sums in registers";
     auto init = [&]() -> LogicalResult {
       auto identity = emitIdentity(stage);
       if (failed(identity))

@@ -9,6 +9,9 @@
 
 namespace tilewright {
 
+/// Accumulators beyond this many elements would not be registers: the stage then accumulates in its own buffer.
+inline constexpr int64_t kMaxAccumulators = 1024;
+
 /// The third of three phases of apply-schedule: emits the stages of a model as loops on memrefs into a function that
 /// takes the place of the model's.
 class LoopEmitter {
@@ -36,6 +39,10 @@ private:
   mlir::LogicalResult emitThreadReduction(const ScheduledStage &stage, unsigned firstReduce);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   emitParts(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> threads, llvm::ArrayRef<const Axis *> serial);
+  /// Of a sum to which blocks add their parts: a kernel that fills the result with zeros.
+  void emitZeros(const ScheduledStage &stage);
+  /// The element that the stage adds to its result, where each block adds one.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitAddend(const ScheduledStage &stage);
   /// A stage whose loops from one on are an intrinsic.
   mlir::LogicalResult emitTensorized(const ScheduledStage &stage);
   mlir::LogicalResult emitIdentityWithoutIterations(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> around,

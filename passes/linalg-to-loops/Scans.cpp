@@ -29,13 +29,6 @@ bool hasScanOfStages(func::FuncOp function) {
   return false;
 }
 
-ScheduledStage *StageModel::getScanInto(Value tensor) const {
-  for (auto &stage : stages)
-    if (stage->op && stage->getOrdered() && llvm::is_contained(stage->op.getDpsInits(), tensor))
-      return stage.get();
-  return nullptr;
-}
-
 /// Whether a scan reads its own tensors at the place that it computes alone, steps before.
 static bool isAtOwnPlace(const Access &access) {
   for (auto [i, index] : llvm::enumerate(ArrayRef(access.indices).drop_front()))

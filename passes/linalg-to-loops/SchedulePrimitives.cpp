@@ -12,7 +12,7 @@ using namespace mlir;
 namespace tilewright {
 
 static void replaceLoops(ScheduledStage &stage, ArrayRef<Axis *> old, ArrayRef<Axis *> made) {
-  Axis **place = llvm::find(stage.loops, old[0]);
+  auto place = llvm::find(stage.loops, old[0]);
   size_t position = place - stage.loops.begin();
   llvm::erase_if(stage.loops, [&](Axis *axis) { return llvm::is_contained(old, axis); });
   stage.loops.insert(stage.loops.begin() + position, made.begin(), made.end());
@@ -79,7 +79,7 @@ Axis *StageModel::createSingleton(ScheduledStage &stage, Location loc) {
 
 void StageModel::reorder(ArrayRef<Axis *> order) {
   auto next = order.begin();
-  for (Axis *&loop : order[0]->stage->loops)
+  for (Link<Axis> &loop : order[0]->stage->loops)
     if (llvm::is_contained(order, loop))
       loop = *next++;
 }
@@ -112,7 +112,7 @@ static LogicalResult checkOrder(Operation *op, const DenseMap<Value, Axis *> &ha
 
 LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> &handles) {
   Location loc = op->getLoc();
-  auto define = [&](ValueRange results, ArrayRef<Axis *> made) {
+  auto define = [&](ValueRange results, SmallVector<Axis *> made) {
     for (auto [result, axis] : llvm::zip_equal(results, made))
       handles[result] = axis;
   };
@@ -126,12 +126,12 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     ScheduledStage *stage = getStage(schedule::stageName(op->getOperand(0)));
     bool reduce = isa<schedule::ReduceAxesOp>(op);
     assert(stage && "what makes its handle has been checked before");
-    auto roots = reduce ? ArrayRef(stage->roots).drop_front(stage->numSpatial)
-                        : ArrayRef(stage->roots).take_front(stage->numSpatial);
+    MutableArrayRef<Link<Axis>> all = stage->roots;
+    auto roots = reduce ? all.drop_front(stage->numSpatial) : all.take_front(stage->numSpatial);
     if (roots.size() != op->getNumResults())
       return op->emitOpError() << "expected " << roots.size() << (reduce ? " reduction axes" : " spatial axes")
                                << " of stage '" << stage->name << "', got " << op->getNumResults();
-    define(op->getResults(), roots);
+    define(op->getResults(), llvm::to_vector_of<Axis *>(roots));
   } else if (auto splitOp = dyn_cast<schedule::SplitOp>(op)) {
     auto [outer, inner] =
         split(handles[splitOp.getAxis()], splitOp.getFactor().value_or(0), splitOp.getNparts().value_or(0), loc);
@@ -173,6 +173,7 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     Axis *axis = handles[bind.getAxis()];
     axis->bind = bind.getThread();
     axis->bindExtent = bind.getExtent();
+    axis->reduceAdd = bind.getReduceAdd();
     axis->loc = loc;
   } else if (auto vectorize = dyn_cast<schedule::VectorizeOp>(op)) {
     handles[vectorize.getAxis()]->runAs(&Axis::vectorize, loc);
@@ -219,10 +220,12 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
 /// Where threads reduce together, each element's parts are whole before they are combined: inside the first reduction
 /// loop stand the spatial loops, then those of the threads, then those of the parts.
 static void orderThreadReduction(ScheduledStage &stage) {
-  auto first = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isReduce; });
-  auto rank = [](Axis *loop) { return !loop->isReduce ? 0 : loop->bind ? 1 : 2; };
-  if (llvm::any_of(stage.loops, [](Axis *loop) { return loop->isReduce && loop->bind; }))
-    std::stable_sort(first, stage.loops.end(), [&](Axis *a, Axis *b) { return rank(a) < rank(b); });
+  auto first = stage.loops.begin() + getFirstReduce(stage.loops);
+  // Of blocks that reduce together each has a part of its own, around all that it computes.
+  first = std::stable_partition(first, stage.loops.end(), [](const Axis *loop) { return loop->reduceAdd; });
+  auto rank = [](const Axis *loop) { return !loop->isReduce ? 0 : loop->bind ? 1 : 2; };
+  if (llvm::any_of(stage.loops, [](const Axis *loop) { return loop->isReduce && loop->bind && !loop->reduceAdd; }))
+    std::stable_sort(first, stage.loops.end(), [&](const Axis *a, const Axis *b) { return rank(a) < rank(b); });
 }
 
 LogicalResult StageModel::apply(schedule::OfOp of) {
@@ -260,6 +263,8 @@ LogicalResult StageModel::verifyPlaces() {
   for (auto &stage : stages) {
     if (stage->isUpdate)
       continue;
+    if (failed(verifyReduceAdd(*stage)))
+      return failure();
     if (stage->scan && failed(verifyInStep(*stage)))
       return failure();
     if (stage->attachStage && stage->minBlocks)

@@ -15,10 +15,6 @@ bool ScheduledStage::isOutput() const {
   return llvm::any_of(getOperation()->getUsers(), llvm::IsaPred<func::ReturnOp>);
 }
 
-unsigned getFirstReduce(ArrayRef<const Axis *> loops) {
-  return llvm::find_if(loops, [](const Axis *loop) { return loop->isReduce; }) - loops.begin();
-}
-
 bool isThread(schedule::ThreadTag tag) { return tag >= schedule::ThreadTag::ThreadIdxX; }
 
 SmallVector<std::pair<func::FuncOp, schedule::OfOp>> getScheduledFunctions(ModuleOp module, bool onProcessor) {
@@ -213,17 +209,35 @@ LogicalResult StageModel::collect() {
   return success();
 }
 
-ScheduledStage *StageModel::getStage(StringRef name) const {
-  for (auto &stage : stages)
-    if (stage->name == name)
-      return stage.get();
-  return nullptr;
+/// The stage of a list for which a condition holds, or null.
+template <typename Stages, typename Condition> static auto *findStage(Stages &stages, Condition holds) {
+  auto found = llvm::find_if(stages, [&](auto &stage) { return holds(*stage); });
+  return found == stages.end() ? nullptr : found->get();
 }
 
-ScheduledStage *StageModel::getProducer(Value tensor) const {
-  for (auto &stage : stages)
-    if (tensor.getDefiningOp() == stage->getOperation())
-      return stage.get();
-  return nullptr;
+const ScheduledStage *StageModel::getStage(StringRef name) const {
+  return findStage(stages, [&](const ScheduledStage &stage) { return stage.name == name; });
+}
+ScheduledStage *StageModel::getStage(StringRef name) {
+  return findStage(stages, [&](const ScheduledStage &stage) { return stage.name == name; });
+}
+
+const ScheduledStage *StageModel::getProducer(Value tensor) const {
+  return findStage(stages, [&](const ScheduledStage &stage) { return stage.getOperation() == tensor.getDefiningOp(); });
+}
+ScheduledStage *StageModel::getProducer(Value tensor) {
+  return findStage(stages, [&](const ScheduledStage &stage) { return stage.getOperation() == tensor.getDefiningOp(); });
+}
+
+static bool isScanInto(const ScheduledStage &stage, Value tensor) {
+  auto op = dyn_cast_or_null<linalg::GenericOp>(stage.getOperation());
+  return op && stage.getOrdered() && llvm::is_contained(op.getDpsInits(), tensor);
+}
+
+const ScheduledStage *StageModel::getScanInto(Value tensor) const {
+  return findStage(stages, [&](const ScheduledStage &stage) { return isScanInto(stage, tensor); });
+}
+ScheduledStage *StageModel::getScanInto(Value tensor) {
+  return findStage(stages, [&](const ScheduledStage &stage) { return isScanInto(stage, tensor); });
 }
 } // namespace tilewright

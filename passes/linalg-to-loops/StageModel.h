@@ -2,7 +2,7 @@
 //
 // The first of three phases of apply-schedule: `resolve` makes of linalg ops and a schedule the stages of a function in
 // order, each with its axes, the relations between them, its loops, and where it is computed. Bound inference
-// (LoopBounds.h) and the emission of loops (LoopEmitter.h) read that.
+// (LoopBounds.h) and the emission of loops (LoopEmitter.h) read that: they have a const model, all of which is const.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PASSES_LINALGTOLOOPS_STAGEMODEL_H
@@ -10,6 +10,7 @@
 
 #include "passes/PassSupport.h"
 #include "passes/index/Bounds.h"
+#include "passes/linalg-to-loops/Links.h"
 
 namespace tilewright {
 
@@ -26,7 +27,7 @@ struct Access;
 /// An axis of a stage: a root axis of its op, or one made by split or fuse.
 struct Axis {
   std::string name;
-  ScheduledStage *stage = nullptr;
+  Link<ScheduledStage> stage;
   mlir::Location loc;
   bool isReduce = false;
   bool isOrdered = false; // of a scan: its iterations come one after the other
@@ -34,16 +35,17 @@ struct Axis {
   // What made it. A root axis has none.
   enum class Origin { Root, Split, Fuse } origin = Origin::Root;
   // The other direction: what it was made into.
-  Axis *outer = nullptr, *inner = nullptr; // by split
-  int64_t factor = 0, nparts = 0;          // one of them, of the split,
-  std::string factorName, npartsName;      // or one of these, the name of a symbol
-  mlir::AffineExpr given;                  // and what that stands for
-  Axis *fused = nullptr;                   // by fuse
-  llvm::SmallVector<const Axis *> parts;   // of a fused axis
+  Link<Axis> outer, inner;               // by split
+  int64_t factor = 0, nparts = 0;        // one of them, of the split,
+  std::string factorName, npartsName;    // or one of these, the name of a symbol
+  mlir::AffineExpr given;                // and what that stands for
+  Link<Axis> fused;                      // by fuse
+  llvm::SmallVector<const Axis *> parts; // of a fused axis
 
   // How the loop runs.
   std::optional<schedule::ThreadTag> bind;
   std::optional<int64_t> bindExtent; // as the user said it
+  bool reduceAdd = false;            // blocks add their parts to the result
   bool vectorize = false, unroll = false, parallel = false, partition = false;
   std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be unrolled to
   std::optional<mlir::Location> exactSplit; // of the split that must not need predicates
@@ -64,6 +66,9 @@ struct Axis {
   }
   Axis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce)
       : name(std::move(name)), stage(stage), loc(loc), isReduce(isReduce) {}
+  /// One of the same stage.
+  Axis(std::string name, const Axis &beside, mlir::Location loc)
+      : name(std::move(name)), stage(beside.stage), loc(loc), isReduce(beside.isReduce) {}
 };
 
 /// A te.compute or te.extern with what the schedule says of it.
@@ -72,12 +77,12 @@ struct ScheduledStage {
   mlir::linalg::GenericOp op; // null of an extern
   /// Statements in place of axes: such a stage has none, nor loops, and is computed whole, at the root.
   te::ExternOp externOp;
-  llvm::SmallVector<Axis *> roots; // spatial, then reduction axes
+  llvm::SmallVector<Link<Axis>> roots; // spatial, then reduction axes
   unsigned numSpatial = 0;
-  llvm::SmallVector<Axis *> singletons; // loops of one iteration, of no axis
+  llvm::SmallVector<Link<Axis>> singletons; // loops of one iteration, of no axis
   /// An axis has extent 0: nothing is computed. To the schedule the extent is 1, by which anything can be divided.
   bool isEmpty = false;
-  llvm::SmallVector<Axis *> loops; // outermost first
+  llvm::SmallVector<Link<Axis>> loops; // outermost first
   // As the user said it; what follows otherwise is in the bounds.
   std::optional<schedule::Scope> scope;
   bool isWarp = false; // in shared memory, unless the lanes of a warp can exchange it
@@ -93,24 +98,24 @@ struct ScheduledStage {
   llvm::SmallVector<Alignment> alignments;
 
   // Where it is computed: at the root, or in a loop of its consumer.
-  ScheduledStage *attachStage = nullptr;
-  Axis *attachAxis = nullptr;
+  Link<ScheduledStage> attachStage;
+  Link<Axis> attachAxis;
   std::optional<mlir::Location> attachLoc;
-  llvm::SmallVector<ScheduledStage *> attached; // in order of computation
+  llvm::SmallVector<Link<ScheduledStage>> attached; // in order of computation
   // In the steps of a scan: the scan's first update, at whose ordered loop or inside of it the stage is computed.
-  ScheduledStage *scan = nullptr;
-  bool isUpdate = false;                       // an update of that scan, but its first
-  bool hasSteps = false;                       // the first update of a scan whose steps have other stages in them
-  llvm::SmallVector<ScheduledStage *> updates; // of that: the other updates, in order of computation
+  Link<ScheduledStage> scan;
+  bool isUpdate = false;                           // an update of that scan, but its first
+  bool hasSteps = false;                           // the first update of a scan whose steps have other stages in them
+  llvm::SmallVector<Link<ScheduledStage>> updates; // of that: the other updates, in order of computation
   // By reverse_compute_at it is attached to a stage that it reads, and computed after what it reads.
   bool follows = false;
-  llvm::SmallVector<ScheduledStage *> followers; // in order of computation
+  llvm::SmallVector<Link<ScheduledStage>> followers; // in order of computation
 
   /// Of a reduction: the loop before which the elements are set to its identity, where the schedule says.
-  Axis *decomposeAt = nullptr;
+  Link<Axis> decomposeAt;
   std::optional<mlir::Location> decomposeLoc;
   /// The loop from which on an intrinsic computes the stage, with the primitive that says so.
-  Axis *tensorizeAt = nullptr;
+  Link<Axis> tensorizeAt;
   schedule::TensorizeOp tensorize;
 
   /// Where the elements of its buffer lie: at the places of a map, in rows with exchanged granules, in a circle.
@@ -138,7 +143,7 @@ struct ScheduledStage {
   /// What an iteration of a loop asks for ahead of time.
   struct Prefetch {
     std::string tensor;
-    Axis *axis;
+    Link<Axis> axis;
     int64_t offset;
     mlir::Location loc;
   };
@@ -166,11 +171,19 @@ struct ScheduledStage {
   mlir::Location getLoc() const { return getOperation()->getLoc(); }
   const ScheduledStage &root() const { return attachStage ? attachStage->root() : *this; }
   bool isOutput() const;
+  /// Whether blocks add up what they computed, and the loop that is bound to them.
+  const Axis *getReduceAdd() const {
+    auto found = llvm::find_if(loops, [](const Axis *loop) { return loop->reduceAdd; });
+    return found == loops.end() ? nullptr : static_cast<const Axis *>(*found);
+  }
   /// Of a scan: the loop that gives the order.
-  Axis *getOrdered() const { return !roots.empty() && roots.front()->isOrdered ? roots.front() : nullptr; }
+  const Axis *getOrdered() const { return !roots.empty() && roots.front()->isOrdered ? roots.front() : nullptr; }
+  Axis *getOrdered() { return !roots.empty() && roots.front()->isOrdered ? roots.front() : nullptr; }
 };
-/// The place among loops of the first that is in a reduction: what is around it runs once an element.
-unsigned getFirstReduce(llvm::ArrayRef<const Axis *> loops);
+/// The place among loops of the first that is in a reduction by a block: what is around it runs once an element.
+template <typename Loops> unsigned getFirstReduce(const Loops &loops) {
+  return llvm::find_if(loops, [](const Axis *loop) { return loop->isReduce && !loop->reduceAdd; }) - loops.begin();
+}
 
 /// What a symbol stands for: a dimension of an argument in units of `unit`, or any other `index` value of the function.
 struct Symbol {
@@ -188,11 +201,11 @@ public:
   /// may be null. Fails with a diagnostic where an op is no stage, or the schedule is not one of these stages.
   static mlir::FailureOr<StageModel> resolve(mlir::func::FuncOp function, schedule::OfOp of);
 
-  ScheduledStage *getStage(llvm::StringRef name) const;
+  const ScheduledStage *getStage(llvm::StringRef name) const;
   /// The stage that computes a tensor, or null for an argument.
-  ScheduledStage *getProducer(mlir::Value tensor) const;
+  const ScheduledStage *getProducer(mlir::Value tensor) const;
   /// The scan that writes into a tensor, the argument of an output or a te.state; null of any other.
-  ScheduledStage *getScanInto(mlir::Value tensor) const;
+  const ScheduledStage *getScanInto(mlir::Value tensor) const;
   /// The extents of an argument, or of a tensor that a stage reads or writes: constants or expressions of symbols.
   llvm::ArrayRef<mlir::AffineExpr> getExtents(mlir::Value tensor) const { return extents.find(tensor)->second; }
   llvm::ArrayRef<Symbol> getSymbols() const { return symbols; }
@@ -200,13 +213,16 @@ public:
   /// The tensor of this name that a stage reads, or null.
   mlir::Value getReadTensor(const ScheduledStage &stage, llvm::StringRef name) const;
 
-  mutable mlir::func::FuncOp function;                 // a handle, whose methods are not const
-  std::vector<std::unique_ptr<ScheduledStage>> stages; // producers first
-  std::vector<std::unique_ptr<Axis>> axes;             // each after those it was made of
+  mutable mlir::func::FuncOp function;       // a handle, whose methods are not const
+  std::vector<Owned<ScheduledStage>> stages; // producers first
+  std::vector<Owned<Axis>> axes;             // each after those it was made of
 
 private:
   explicit StageModel(mlir::func::FuncOp function) : function(function) {}
 
+  ScheduledStage *getStage(llvm::StringRef name);
+  ScheduledStage *getProducer(mlir::Value tensor);
+  ScheduledStage *getScanInto(mlir::Value tensor);
   mlir::LogicalResult collect();
   mlir::LogicalResult apply(schedule::OfOp of);
   void collectExtents();
@@ -236,6 +252,7 @@ private:
   mlir::LogicalResult orderBefore(ScheduledStage &scan, llvm::ArrayRef<ScheduledStage *> inner);
   mlir::LogicalResult verifyInStep(ScheduledStage &stage);
   mlir::LogicalResult verifyFollower(ScheduledStage &stage);
+  mlir::LogicalResult verifyReduceAdd(ScheduledStage &stage);
 
   llvm::SmallVector<Symbol> symbols; // by their number
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> extents;

@@ -1,4 +1,5 @@
 //===- ElectWriterThreads.cpp - what all threads would write, one writes --===//
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/loops-to-gpu/SharedAccess.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
 
@@ -50,7 +51,7 @@ unsigned Election::getElectedLeaf(Operation *op) {
 }
 
 unsigned Election::getElected(Operation *op) {
-  if (op->getNumResults() != 0)
+  if (!op->use_empty())
     return 0;
   unsigned elected = 0;
   bool found = false, whole = true;
@@ -153,7 +154,7 @@ void Election::run(Block &block) {
     for (; op; op = op->getPrevNode()) {
       bool onlyReads = op->getNumRegions() == 0 &&
                        llvm::none_of(getMemoryAccesses(op), [](MemoryAccess access) { return access.isWrite; }) &&
-                       !isa<memref::AllocOp, memref::AllocaOp>(op) && !isWarpCollective(op);
+                       !allocatesBuffer(op) && !isWarpCollective(op);
       bool isOnlyUsedInRun = llvm::all_of(
           op->getUsers(), [&](Operation *user) { return inRun.contains(block.findAncestorOpInBlock(*user)); });
       bool joins = getElected(op) == elected || (onlyReads && !op->use_empty() && isOnlyUsedInRun);

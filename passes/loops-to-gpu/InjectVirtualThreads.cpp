@@ -4,6 +4,7 @@
 // not depend on the virtual thread is done once; a buffer whose contents depend on it gets a place for each.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -69,7 +70,7 @@ private:
 
   LogicalResult distribute(Block &block) {
     for (Operation &op : block.without_terminator()) {
-      if (isa<memref::AllocOp, memref::AllocaOp>(op) && varyingBuffers.contains(op.getResult(0))) {
+      if (allocatesBuffer(&op) && varyingBuffers.contains(op.getResult(0))) {
         expand(&op);
         continue;
       }
@@ -190,7 +191,7 @@ LogicalResult checkBuffers(scf::ForOp loop) {
   WalkResult found = loop.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isOfKernel(op))
       return WalkResult::skip();
-    if (!isa<memref::AllocOp, memref::AllocaOp>(op))
+    if (!allocatesBuffer(op))
       return WalkResult::advance();
     auto function = loop->getParentOfType<func::FuncOp>();
     op->emitError()

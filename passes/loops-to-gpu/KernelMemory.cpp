@@ -1,5 +1,6 @@
 //===- KernelMemory.cpp - who touches which memory in a kernel ------------===//
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "dialects/Program/KernelInterfaces.h"
 #include "passes/AddressSpaces.h"
 #include "passes/index/AccessForm.h"
 
@@ -27,20 +28,13 @@ memref::GlobalOp getSharedMemorySymbol(gpu::GPUModuleOp kernels) {
 
 SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
   SmallVector<MemoryAccess> accesses;
-  // Has an effect, but none on memory that the kernel sees.
-  if (isa<gpu::PrintfOp, memref::PrefetchOp>(op))
-    return accesses;
-  // Upstream also says that it reads memory that is not known.
-  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op))
-    return {{load.getSrcMemref(), /*isWrite=*/false}};
-  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface) {
-    if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !op->hasTrait<OpTrait::IsTerminator>())
-      accesses.push_back({Value(), /*isWrite=*/true});
-    return accesses;
-  }
   SmallVector<MemoryEffects::EffectInstance> effects;
-  interface.getEffects(effects);
+  if (auto ofKernel = dyn_cast<KernelOpInterface>(op))
+    ofKernel.getKernelEffects(effects);
+  else if (auto interface = dyn_cast<MemoryEffectOpInterface>(op))
+    interface.getEffects(effects);
+  else if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !op->hasTrait<OpTrait::IsTerminator>())
+    accesses.push_back({Value(), /*isWrite=*/true});
   for (const MemoryEffects::EffectInstance &effect : effects)
     if (isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
       accesses.push_back({effect.getValue(), isa<MemoryEffects::Write>(effect.getEffect())});
@@ -60,9 +54,9 @@ bool onlyReads(Operation *op) {
 
 bool isOnlyRead(OpOperand &buffer) {
   Operation *op = buffer.getOwner();
-  if (isa<ShapedDimOpInterface, memref::PrefetchOp>(op))
-    return true;
   SmallVector<MemoryAccess> accesses = getMemoryAccesses(op);
+  if (isa<ShapedDimOpInterface>(op) || (isa<KernelOpInterface>(op) && accesses.empty()))
+    return true;
   return !accesses.empty() && llvm::none_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>) &&
          llvm::none_of(accesses, [&](const MemoryAccess &access) {
            return access.isWrite && (!access.buffer || access.buffer == buffer.get());
@@ -73,6 +67,16 @@ Value getRootBuffer(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
   return buffer;
+}
+
+void replaceByView(OpBuilder &builder, memref::AllocOp alloc, Value memory, Value offset) {
+  auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), memory, offset, alloc.getDynamicSizes());
+  if (Attribute stage = alloc->getAttr(te::kStageAttr))
+    view->setAttr(te::kStageAttr, stage);
+  for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+    if (isa<memref::DeallocOp>(user))
+      user->erase();
+  alloc.replaceAllUsesWith(view.getResult());
 }
 
 CopiedElements getCopied(Value value) {
@@ -98,7 +102,8 @@ CopiedElements getCopied(Value value) {
 }
 
 bool isWarpCollective(Operation *op) {
-  return isa<gpu::ShuffleOp, gpu::SubgroupReduceOp, nvgpu::LdMatrixOp, nvgpu::MmaSyncOp>(op);
+  auto ofKernel = dyn_cast<KernelOpInterface>(op);
+  return ofKernel && ofKernel.isWarpCollective();
 }
 
 int64_t placeBuffers(MutableArrayRef<host::ArenaBuffer> buffers) {

@@ -39,6 +39,9 @@ struct CopiedElements {
 };
 CopiedElements getCopied(mlir::Value value);
 
+/// A buffer becomes a view of `memory` that begins `offset` bytes on. The allocation is left, without users.
+void replaceByView(mlir::OpBuilder &builder, mlir::memref::AllocOp alloc, mlir::Value memory, mlir::Value offset);
+
 /// Whether all lanes of a warp do the op together, whoever uses its result.
 bool isWarpCollective(mlir::Operation *op);
 

@@ -1,6 +1,7 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
 #include "dialects/Program/Program.h"
 #include "dialects/Schedule/BoundIndices.h"
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/HoistValue.h"
 #include "passes/index/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -288,8 +289,7 @@ LogicalResult Kernel::map() {
 
   // A buffer that a block or thread keeps from one iteration of the nest's outermost loop to the next stands before it.
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    bool isBuffer =
-        isa<memref::AllocOp, memref::AllocaOp>(op) && cast<MemRefType>(op.getResult(0).getType()).getMemorySpace();
+    bool isBuffer = allocatesBuffer(&op) && cast<MemRefType>(op.getResult(0).getType()).getMemorySpace();
     if (isBuffer && llvm::all_of(op.getUsers(), [&](Operation *user) { return launch->isAncestor(user); }))
       op.moveBefore(&body, body.begin());
   }
@@ -376,8 +376,7 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
     if (!bound.empty()) {
       if (failed(Kernel(&op, function, bound).map()))
         return failure();
-    } else if (!isMemoryEffectFree(&op) &&
-               !isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp, gpu::LaunchOp>(op)) {
+    } else if (!isMemoryEffectFree(&op) && !allocatesBuffer(&op) && !isa<memref::DeallocOp, gpu::LaunchOp>(op)) {
       return refuseUnbound(&op, function);
     }
   }

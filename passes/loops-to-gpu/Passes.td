@@ -5,6 +5,23 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file.
 
+def MakeStoresAtomic : Pass<"make-stores-atomic", "mlir::func::FuncOp"> {
+  let summary = "Stores to which other blocks add become atomic operations";
+  let description = [{
+    Before this pass such a store is the one of its loops as any other is, so that `raise-to-tile-ops` can give it to
+    TMA. From here on each pass sees that the element is read and written.
+
+    ```mlir
+    memref.store %part, %C[%i] {schedule.reduce_add} : memref<64xf32>
+    ```
+    becomes
+    ```mlir
+    %before = memref.atomic_rmw addf %part, %C[%i] : (f32, memref<64xf32>) -> f32
+    ```
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def DistributePrivateBuffers : Pass<"distribute-private-buffers", "mlir::func::FuncOp"> {
   let summary = "Of a private buffer that threads fill together, each thread keeps its part";
   let description = [{

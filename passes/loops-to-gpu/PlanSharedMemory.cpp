@@ -153,13 +153,7 @@ LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
   for (auto [alloc, buffer] : llvm::zip_equal(allocs, buffers)) {
     // At the top: one view serves all iterations of the loop in which the buffer was allocated.
     Value offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), buffer.offset);
-    auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), memory, offset, ValueRange());
-    if (Attribute stage = alloc->getAttr(te::kStageAttr))
-      view->setAttr(te::kStageAttr, stage);
-    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
-      if (isa<memref::DeallocOp>(user))
-        user->erase();
-    alloc.replaceAllUsesWith(view.getResult());
+    replaceByView(builder, alloc, memory, offset);
   }
   // Not before: the builder may stand in front of one.
   for (memref::AllocOp alloc : allocs)

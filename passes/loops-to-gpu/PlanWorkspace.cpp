@@ -181,17 +181,8 @@ LogicalResult WorkspacePlanner::run() {
   if (allConstant)
     function->setAttr(kWorkspaceBytesAttr, builder.getI64IntegerAttr(constantBytes));
 
-  for (Temporary &temporary : temporaries) {
-    memref::AllocOp alloc = temporary.alloc;
-    auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), workspace, temporary.offset,
-                                       alloc.getDynamicSizes());
-    if (Attribute stage = alloc->getAttr(te::kStageAttr))
-      view->setAttr(te::kStageAttr, stage);
-    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
-      if (isa<memref::DeallocOp>(user))
-        user->erase();
-    alloc.replaceAllUsesWith(view.getResult());
-  }
+  for (Temporary &temporary : temporaries)
+    replaceByView(builder, temporary.alloc, workspace, temporary.offset);
   // Not before: the builder may stand in front of one.
   for (Temporary &temporary : temporaries)
     temporary.alloc.erase();

@@ -168,7 +168,7 @@ SmallVector<Operation *> MaskedMap::getEqual() {
   // What is read stays the same where the kernel does not write there.
   bool isKept = !map.walk([&](memref::LoadOp load) {
                       return WalkResult(failure(llvm::any_of(load.getMemRef().getUsers(), [&](Operation *user) {
-                        return isa<tile::StoreOp, memref::StoreOp>(user) && kernel->isAncestor(user);
+                        return hasEffect<MemoryEffects::Write>(user, load.getMemRef()) && kernel->isAncestor(user);
                       })));
                     })
                      .wasInterrupted();

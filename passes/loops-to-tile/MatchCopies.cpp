@@ -1,6 +1,7 @@
 //===- MatchCopies.cpp - which loops are copies of tiles by TMA -----------===//
 #include "passes/ArgumentLayouts.h"
 #include "passes/index/Extents.h"
+#include "passes/index/JoinedIndices.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/Masks.h"
@@ -14,20 +15,23 @@ using namespace mlir;
 namespace tilewright {
 
 /// Whether an index that compares so with `end` is one where the tensor begins or ends along a dimension.
-static bool isBound(arith::CmpIPredicate predicate, index::LinearIndex end, Value tensor, unsigned dimension) {
+static bool isBound(arith::CmpIPredicate predicate, index::LinearIndex end, Value tensor, unsigned dimension,
+                    int64_t extent) {
   if (predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::sgt)
     ++end.constant;
   if (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle)
-    return index::isExtent(end, tensor, dimension);
+    return ShapedType::isDynamic(extent) ? index::isExtent(end, tensor, dimension)
+                                         : end.terms.empty() && end.constant == extent;
   return (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt) && end.isZero();
 }
 
-/// Whether a condition says that `indices` are within `tensor`, and nothing else. Conjunctions are. `guarded` learns of
-/// which dimensions it says so.
+/// Whether a condition says that `indices` are within the tensor's `shape`, and nothing else. Conjunctions are.
+/// `guarded` learns of which dimensions it says so.
 static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::LinearIndex> indices,
-                     llvm::BitVector &guarded) {
+                     ArrayRef<int64_t> shape, llvm::BitVector &guarded) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
-    return isWithin(both.getLhs(), copy, indices, guarded) && isWithin(both.getRhs(), copy, indices, guarded);
+    return isWithin(both.getLhs(), copy, indices, shape, guarded) &&
+           isWithin(both.getRhs(), copy, indices, shape, guarded);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
@@ -52,7 +56,7 @@ static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::Line
       continue;
     guarded.set(dimension);
     // What the index is compared with, which may be so much more than what stands on the left.
-    if (isBound(compare.getPredicate(), right->plus(distance), copy.tensor, dimension))
+    if (isBound(compare.getPredicate(), right->plus(distance), copy.tensor, dimension, shape[dimension]))
       return true;
   }
   return false;
@@ -109,11 +113,11 @@ static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagn
   return success();
 }
 
-/// The elements of a row of the tensor, for messages.
-static std::string describeRow(const TileCopy &copy) {
+/// The elements of a row of the tensor, for messages. `known` is their number, or what divides it.
+static std::string describeRow(const TileCopy &copy, int64_t known) {
   auto type = cast<MemRefType>(copy.tensor.getType());
   unsigned last = type.getRank() - 1;
-  int64_t bytes = tile::getElementBytes(type.getElementType()), known = index::getKnownDivisor(copy.tensor, last);
+  int64_t bytes = tile::getElementBytes(type.getElementType());
   std::string symbol = index::getSymbolName(copy.tensor, last), text;
   bool isDynamic = type.isDynamicDim(last);
   llvm::raw_string_ostream stream(text);
@@ -174,30 +178,40 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse() << "expected elements of whole bytes, got " << type.getElementType();
   if (failed(checkStrides(copy.tensor, refuse)))
     return failure();
-  auto inTensor = index::getLinearIndices(isLoad ? copy.load.getIndices() : store.getIndices());
+  ValueRange places = isLoad ? ValueRange(copy.load.getIndices()) : ValueRange(store.getIndices());
+  auto inTensor = index::getLinearIndices(places);
+  SmallVector<int64_t> shape(type.getShape()), strides = type.getStridesAndOffset().first;
+  SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
+  // Dimensions are joined where they are no box as they are, and where rows of one element are none of TMA's.
+  std::optional<index::JoinedIndices> joined;
+  if (!inTensor || (!shape.empty() && shape.back() == 1))
+    joined = index::JoinedIndices::get(places, type, loops);
+  if (joined) {
+    inTensor = joined->indices;
+    shape = joined->shape;
+    strides = joined->strides;
+  }
+  unsigned rank = shape.size();
   auto inBuffer = index::getLinearIndices(isLoad ? store.getIndices() : copy.load.getIndices());
-  if (isLoad && inTensor && failed(matchGathered(of, copy, *inTensor)))
+  if (isLoad && inTensor && !joined && failed(matchGathered(of, copy, *inTensor)))
     return failure();
   if (isLoad && inTensor && !copy.gathered)
     findRead(of, copy, *inTensor);
   if (!inTensor || !inBuffer || !areOfLoops(*inTensor, of, copy.read) || !areOfLoops(*inBuffer, of))
     return refuse() << "expected a copy of boxes, at indices that are sums of multiples of loops";
-  llvm::BitVector guarded(type.getRank());
+  llvm::BitVector guarded(rank);
   for (Value condition : conditions)
-    if (!isWithin(condition, copy, *inTensor, guarded))
+    if (!isWithin(condition, copy, *inTensor, shape, guarded))
       return refuse() << "expected zeros where the tensor ends and nowhere else, as TMA fills them in";
 
   // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the
   // map's.
-  SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   SmallVector<index::LinearIndex> inner, outer;
   for (const index::LinearIndex &index : *inTensor) {
     auto [moved, first] = index.split(loops);
     inner.push_back(moved);
     outer.push_back(first);
   }
-  ArrayRef<int64_t> shape = type.getShape();
-  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   auto refuseSymbolic = [&] {
     return refuse() << "expected constant extents of " << getBufferName(copy.tensor)
                     << ", along whose dimensions the tile does not go one by one, got " << type;
@@ -224,7 +238,6 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     movements.push_back({of, extent, step});
     inner[of] = inner[of].plus(along, -step);
   }
-  unsigned rank = type.getRank();
   if (llvm::any_of(inner, [](const index::LinearIndex &rest) { return !rest.terms.empty(); }))
     return refuse() << "expected each dimension of the buffer to go along one of the tensor";
   if (movements.size() < 2 || movements.back().dimension + 1 != rank || movements.back().step != 1)
@@ -289,9 +302,10 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse() << "expected a multiple of 8 rows, after which the swizzle is the same again, got " << copy.rows;
 
   int64_t bytes = tile::getElementBytes(type.getElementType());
-  if (type.getLayout().isIdentity() && index::getKnownDivisor(copy.tensor, rank - 1) * bytes % tile::kTensorStrideBytes)
+  int64_t inRow = joined ? shape.back() : index::getKnownDivisor(copy.tensor, rank - 1);
+  if (type.getLayout().isIdentity() && inRow * bytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
-                    << " bytes, which TMA can step over, got " << describeRow(copy);
+                    << " bytes, which TMA can step over, got " << describeRow(copy, inRow);
   if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() &&
       llvm::is_contained(strides, ShapedType::kDynamic))
     return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor)

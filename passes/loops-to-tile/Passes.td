@@ -46,7 +46,9 @@ def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {
     `schedule.rolling_update` says. Tiles that both loops load, and matmuls that both compute, are there once. Elements are
     computed with a finite M: 0 in place of an infinite M, of rows that a mask has left nothing of so far. A factor is 1 where
     M stays, also where M stays infinite. A loop may also follow a loop of matmuls of which it reads nothing: so
-    the gradients of keys and of values are one loop. Matmuls of loaded tiles then start together.
+    the gradients of keys and of values are one loop. Matmuls of loaded tiles then start together. Where the other loop is
+    that of an earlier kernel with the same grid, both kernels become one before. What warpgroups share (`tile.share`) is
+    then multiplied as soon as it is there.
 
     ```mlir
     %most = scf.for %j ... iter_args(%m = %lowest) { ...  %m1 = tile.row_reduce max %s into %m ... }

@@ -64,6 +64,8 @@ LogicalResult BarrierPlacer::place(Block &block) {
       placed = placeMatmuls(matmul);
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
       placed = stores.place(store);
+    } else if (auto share = dyn_cast<tile::ShareOp>(op)) {
+      stores.place(share);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       placed = placeLoop(loop);
     } else if (auto choice = dyn_cast<scf::IfOp>(op)) {

@@ -116,7 +116,8 @@ LogicalResult TileRaiser::raiseStore(Operation *of, memref::StoreOp store) {
       builder, copy->getLoc(), fragment, copy->tensor, coordinates, /*width=*/Value(),
       builder.getDenseI64ArrayAttr(box), own.extents, own.strides, own.steps, builder.getI64IntegerAttr(copy->atOnce),
       builder.getI64IntegerAttr(copy->swizzle), isTransposed ? builder.getUnitAttr() : UnitAttr(),
-      copy->isDeferred ? builder.getUnitAttr() : UnitAttr(), /*parts=*/DenseI64ArrayAttr(),
+      copy->isDeferred ? builder.getUnitAttr() : UnitAttr(),
+      store->hasAttr(schedule::kReduceAddAttr) ? builder.getUnitAttr() : UnitAttr(), /*parts=*/DenseI64ArrayAttr(),
       /*narrow=*/DenseI64ArrayAttr());
   made->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(copy->buffer)));
   hasResult = true;

@@ -92,14 +92,18 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
                     << " columns of a warpgroup's accumulator";
   elements.rows = *rowDigits;
   elements.columns = *columnDigits;
+  Type element = store.getValue().getType();
+  bool is8Bits = isShared(store.getMemRef()) && element.getIntOrFloatBitWidth() == 8;
   if (!isInGlobalMemory(store.getMemRef())) {
-    Type element = store.getValue().getType();
-    bool isPacked = isa<Float8E4M3FNType>(element);
-    if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32) && !isPacked)
-      return refuse() << "expected elements of f32, f16, bf16, i32 or f8E4M3FN, which fragments have, got " << element;
+    bool isPacked = !is8Bits && isa<Float8E4M3FNType>(element);
+    if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32) && !is8Bits &&
+        !isPacked)
+      return refuse() << "expected elements of f32, f16, bf16 or i32, of f8E4M3FN in registers, or of 8 bits in shared "
+                         "memory, got "
+                      << element;
     auto rounded = store.getValue().getDefiningOp<arith::TruncFOp>();
-    if (isPacked && (!isPrivate(store.getMemRef()) || !rounded || !rounded.getIn().getType().isF32()))
-      return refuse() << "expected elements of f8E4M3FN that are rounded from f32 and stay in registers";
+    if (isPacked && (!rounded || !rounded.getIn().getType().isF32()))
+      return refuse() << "expected elements of f8E4M3FN in registers that are rounded from f32";
     std::optional<index::LinearIndex> column = isPacked ? getInterleaved(*columnDigits) : elements.column;
     if (!column)
       return refuse() << "expected elements of f8E4M3FN each in column 16 q + 4 t + 2 m + e, computed of column 16 q + "
@@ -116,12 +120,15 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
       auto [inner, first] = acrossWarpgroups.split(loops);
       index::LinearIndex wanted;
       if (isShared(store.getMemRef()) && numWarpgroups > 1)
-        wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
+        if (scf::ForOp own = getWarpgroupsAround(store))
+          wanted.terms[own.getInductionVar()] = tile::kWgmmaRows;
       return inner == elements.row && first == wanted && other == *column;
     };
-    if (place && isShared(store.getMemRef()) && isAt(place->second, place->first))
+    if (place && isShared(store.getMemRef()) && isAt(place->second, place->first)) {
+      if (is8Bits)
+        return refuse() << "expected transposed elements of 16 or 32 bits, got " << element;
       transposed.insert(store.getMemRef());
-    else if (!place || !isAt(place->first, place->second))
+    } else if (!place || !isAt(place->first, place->second))
       return refuse()
              << "expected elements that are stored at the place of the accumulator's element that they are computed of";
   }
@@ -133,7 +140,12 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
   }
   auto load = value.getDefiningOp<memref::LoadOp>();
   Value known = load && isPrivate(load.getMemRef()) ? tiles.lookup(load.getMemRef()) : Value();
-  tiles[store.getMemRef()] = known ? known : makeMap(elements, value, value.getType(), /*stores=*/false);
+  // What has 8 bits is packed in fragments of floats, which are an operand's, and goes to shared memory as integers.
+  if (is8Bits)
+    element = builder.getI8Type();
+  if (known && cast<tile::FragmentType>(known.getType()).getElementType() != element)
+    known = nullptr;
+  tiles[store.getMemRef()] = known ? known : makeMap(elements, value, element, /*stores=*/false);
   return success();
 }
 
@@ -176,8 +188,19 @@ static bool isHeld(Value buffer) {
   });
 }
 
-/// Simplifies the indices in a map by how many rows and columns it has: quotients and remainders of these may be the
-/// same for all elements, which a register for each would hold otherwise.
+/// Whether quotients or remainders in an index change with the row or the column.
+static bool hasChangingDivisions(AffineExpr index) {
+  bool found = false;
+  index.walk([&](AffineExpr part) {
+    bool divides =
+        llvm::is_contained({AffineExprKind::Mod, AffineExprKind::FloorDiv, AffineExprKind::CeilDiv}, part.getKind());
+    found |= divides && (part.isFunctionOfDim(0) || part.isFunctionOfDim(1));
+  });
+  return found;
+}
+
+/// Simplifies the indices in a map whose quotients and remainders turn out to be the same for all rows and columns. A
+/// register for each would hold them otherwise.
 static void simplifyIndices(tile::MapOp map) {
   Block &body = map.getBody().front();
   unsigned numFragments = map.getFragments().size();
@@ -207,7 +230,7 @@ static void simplifyIndices(tile::MapOp map) {
     AffineExpr expr =
         known.getResult(0).replaceDimsAndSymbols(of.take_front(known.getNumDims()), of.drop_front(known.getNumDims()));
     AffineExpr simple = index::simplify(expr, getExtent);
-    if (simple == expr)
+    if (!hasChangingDivisions(expr) || hasChangingDivisions(simple))
       return;
     OpBuilder builder(apply);
     apply.replaceAllUsesWith(
@@ -234,6 +257,7 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
   // What is only stored makes no other fragment.
   if (stores)
     element = cast<tile::FragmentType>(read[0].getType()).getElementType();
+  Type kept = element;
   auto map =
       tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
   map.setInterleaved(element && isa<Float8E4M3FNType>(element));
@@ -273,10 +297,10 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
   auto rounded = stores || isHeld(store.getMemRef()) ? arith::TruncFOp() : value.getDefiningOp<arith::TruncFOp>();
   if (rounded && !rounded.getIn().getType().isF32())
     rounded = nullptr;
-  if (rounded) {
+  if (rounded)
     value = rounded.getIn();
+  if (!stores)
     element = value.getType();
-  }
   Value made;
   auto compute = [&] {
     made = remake(value, mapping);
@@ -285,7 +309,9 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
     SmallVector<Value> indices;
     for (Value index : store.getIndices())
       indices.push_back(remake(index, mapping));
-    memref::StoreOp::create(builder, at, made, store.getMemRef(), indices);
+    auto stored = memref::StoreOp::create(builder, at, made, store.getMemRef(), indices);
+    if (Attribute adds = store->getAttr(schedule::kReduceAddAttr))
+      stored->setAttr(schedule::kReduceAddAttr, adds);
   };
   if (!condition) {
     compute();
@@ -309,6 +335,8 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
     ofValue.map(rounded.getIn(), made);
     made = builder.clone(*rounded, ofValue)->getResult(0);
   }
+  if (!stores && made.getType() != kept)
+    made = arith::BitcastOp::create(builder, at, kept, made);
   tile::YieldOp::create(builder, at, stores ? Value(body->getArgument(0)) : made);
   simplifyIndices(map);
   return map.getResult();

@@ -10,17 +10,27 @@ using namespace mlir;
 
 namespace tilewright {
 
-FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef which, scf::ForOp of,
+/// The operand as messages call it.
+static StringRef nameOf(schedule::MatrixOperand which) {
+  return which == schedule::MatrixOperand::A ? "operand A" : "operand B";
+}
+
+FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, schedule::MatrixOperand which, scf::ForOp of,
                                                 ArrayRef<scf::ForOp> loops, const index::LinearIndex &along,
                                                 int64_t extent, index::LinearIndex &summed, int64_t &k) {
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
-  if (Value held = tiles.lookup(operand.buffer); held && isa<tile::FragmentType>(held.getType()))
-    return matchFragment(load, cast<tile::FragmentType>(held.getType()), which, of, loops, along, summed, k);
-  const TileCopy *filled = llvm::find_if(loads, [&](const TileCopy &copy) { return copy.buffer == operand.buffer; });
-  if (filled == loads.end() || !tiles.contains(operand.buffer))
-    return refuse() << "expected a " << which << " operand in shared memory that its loop's copies fill, got '"
+  Value held = tiles.lookup(operand.buffer);
+  if (held && isa<tile::FragmentType>(held.getType())) {
+    if (!isShared(operand.buffer))
+      return matchFragment(load, cast<tile::FragmentType>(held.getType()), which, of, loops, along, summed, k);
+    if (failed(shareFragments(operand.buffer, of)))
+      return failure();
+    held = tiles.lookup(operand.buffer);
+  }
+  if (!held)
+    return refuse() << "expected " << nameOf(which) << " in shared memory that its loop's copies fill, got '"
                     << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   if (!place || !areOfLoops({place->first, place->second}, of))
@@ -29,7 +39,7 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
   auto [column, firstColumn] = place->second.split(loops);
   operand.isMNMajor = column == along;
   if (!operand.isMNMajor && !(row == along))
-    return refuse() << "expected a " << which << " operand whose rows, or columns, lie one behind the other in buffer '"
+    return refuse() << "expected rows or columns of " << nameOf(which) << " that lie one behind the other in buffer '"
                     << getBufferName(operand.buffer)
                     << "' as those of the accumulator do: have a stage of its own hold them so";
   summed = operand.isMNMajor ? row : column;
@@ -42,28 +52,48 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
   operand.rows = operand.isMNMajor ? k : extent;
   operand.columns = operand.isMNMajor ? extent : k;
   // A part begins where the swizzle does.
-  int64_t panel = filled->swizzle / tile::getElementBytes(cast<MemRefType>(operand.buffer.getType()).getElementType());
+  auto filled = cast<tile::BufferType>(held.getType());
+  int64_t panel =
+      filled.getSwizzle() / tile::getElementBytes(cast<MemRefType>(operand.buffer.getType()).getElementType());
   if (!firstRow.isMultipleOf(8))
-    return refuse() << "expected a " << which << " operand from a multiple of 8 rows of buffer '"
+    return refuse() << "expected " << nameOf(which) << " from a multiple of 8 rows of buffer '"
                     << getBufferName(operand.buffer) << "' on";
-  if (!firstColumn.isMultipleOf(operand.columns) || (filled->columns != operand.columns && operand.columns % panel))
-    return refuse() << "expected a " << which << " operand from a multiple of " << operand.columns
+  if (!firstColumn.isMultipleOf(operand.columns) ||
+      (filled.getColumns() != operand.columns && (!panel || operand.columns % panel)))
+    return refuse() << "expected " << nameOf(which) << " from a multiple of " << operand.columns
                     << " columns of buffer '" << getBufferName(operand.buffer) << "' on, in whole swizzle spans";
   operand.firstRow = firstRow;
   operand.firstColumn = firstColumn;
   return operand;
 }
 
-FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::FragmentType type, StringRef which,
-                                                 scf::ForOp of, ArrayRef<scf::ForOp> loops,
-                                                 const index::LinearIndex &along, index::LinearIndex &summed,
-                                                 int64_t &k) {
+LogicalResult TileRaiser::shareFragments(Value buffer, scf::ForOp of) {
+  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
+  auto fragment = cast<tile::FragmentType>(tiles[buffer].getType());
+  Type element = fragment.getElementType();
+  if (transposed.contains(buffer) || countRows(buffer) != tile::kWgmmaRows * numWarpgroups || numSets > 1)
+    return refuse() << "expected an operand of which each of a block's " << numWarpgroups * numSets
+                    << " warpgroups computes " << tile::kWgmmaRows << " rows, got stage '" << getBufferName(buffer)
+                    << "' of " << countRows(buffer) << " rows";
+  int64_t swizzle = std::gcd<int64_t>(fragment.getColumns() * tile::getElementBytes(element), 128);
+  auto type = tile::BufferType::get(builder.getContext(), {countRows(buffer), fragment.getColumns()}, element,
+                                    swizzle < 32 ? 0 : swizzle, countRows(buffer));
+  auto share = tile::ShareOp::create(builder, of.getLoc(), type, tiles[buffer]);
+  share->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(buffer)));
+  tiles[buffer] = share;
+  return success();
+}
+
+FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::FragmentType type,
+                                                 schedule::MatrixOperand which, scf::ForOp of,
+                                                 ArrayRef<scf::ForOp> loops, const index::LinearIndex &along,
+                                                 index::LinearIndex &summed, int64_t &k) {
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
-  if (which != "first" || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() > 16)
-    return refuse() << "expected a first operand of 16-bit elements or of f8E4M3FN in registers, got '"
-                    << getBufferName(operand.buffer) << "', a " << which << " operand of " << type.getElementType();
+  if (which != schedule::MatrixOperand::A || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() > 16)
+    return refuse() << "expected operand A of 16-bit elements or of f8E4M3FN in registers, got '"
+                    << getBufferName(operand.buffer) << "', " << nameOf(which) << " of " << type.getElementType();
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   k = type.getColumns();
   if (!place || !(place->first == along) || !place->second.split(loops).second.isZero() ||
@@ -114,10 +144,11 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
 
   index::LinearIndex summed[2];
   int64_t k = 0;
-  FailureOr<TileOperand> a = matchOperand(aLoad, "first", of, loops, row, tile::kWgmmaRows, summed[0], k);
+  FailureOr<TileOperand> a =
+      matchOperand(aLoad, schedule::MatrixOperand::A, of, loops, row, tile::kWgmmaRows, summed[0], k);
   if (failed(a))
     return failure();
-  FailureOr<TileOperand> b = matchOperand(bLoad, "second", of, loops, column, columns, summed[1], k);
+  FailureOr<TileOperand> b = matchOperand(bLoad, schedule::MatrixOperand::B, of, loops, column, columns, summed[1], k);
   if (failed(b))
     return failure();
   if (!(summed[0] == summed[1]))

@@ -1,4 +1,5 @@
 //===- RaiseStatements.cpp - loops and statements in a kernel of tiles ----===//
+#include "dialects/TE/BufferAllocation.h"
 #include "passes/Repair.h"
 #include "passes/index/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -96,7 +97,7 @@ static bool hasMatmul(Operation *statement) {
 
 LogicalResult TileRaiser::raiseBlock(Block &block, scf::ForOp around) {
   for (Operation &op : block)
-    if (!isOnlyComputed(&op) && !isa<memref::AllocOp, memref::AllocaOp, memref::LoadOp>(op) &&
+    if (!isOnlyComputed(&op) && !allocatesBuffer(&op) && !isa<memref::LoadOp>(op) &&
         failed(raiseStatement(&op, around)))
       return failure();
   return success();
@@ -105,7 +106,15 @@ LogicalResult TileRaiser::raiseBlock(Block &block, scf::ForOp around) {
 LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around) {
   auto loop = dyn_cast<scf::ForOp>(statement);
   if (loop && loop == warpgroups)
-    return raiseBlock(*loop.getBody(), nullptr);
+    return raiseBlock(*loop.getBody(), around);
+  if (auto bind = loop ? loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr) : schedule::ThreadTagAttr();
+      bind && around && bind.getValue() > schedule::ThreadTag::ThreadIdxX) {
+    if (getConstantIntValue(loop.getUpperBound()) != numWarpgroups)
+      return matmulError() << "expected " << numWarpgroups << " warpgroups along threadIdx.y, got "
+                           << getAxisName(loop).quoted();
+    places.map(loop.getInductionVar(), kernel.getWarpgroup());
+    return raiseBlock(*loop.getBody(), around);
+  }
   if (hasMatmul(statement)) {
     if (isMatmul(statement) && !around)
       return error("wgmma of stage '" + getAxisName(loop).stage + "'", loop.getLoc())

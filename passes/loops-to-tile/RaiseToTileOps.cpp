@@ -163,7 +163,18 @@ LogicalResult TileRaiser::matchGrid() {
       pipeline = loop;
   if (!pipeline)
     return matmulError() << "expected a loop around it that is a software_pipeline, which fetches the tiles";
+  // Stages that warpgroups compute one after the other, of what they share, have loops of their own.
+  if (!warpgroups && (warpgroups = getWarpgroupsAround(matmul)))
+    numWarpgroups = getConstantIntValue(warpgroups.getUpperBound()).value_or(0);
   return success();
+}
+
+scf::ForOp TileRaiser::getWarpgroupsAround(Operation *op) const {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop && nest->isAncestor(loop);
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (std::optional<schedule::ThreadTag> tag = getTag(loop); tag && *tag > schedule::ThreadTag::ThreadIdxX)
+      return loop;
+  return nullptr;
 }
 
 LogicalResult TileRaiser::checkLanes() {

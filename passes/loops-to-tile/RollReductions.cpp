@@ -8,14 +8,12 @@
 #include "passes/PassSupport.h"
 #include "passes/Repair.h"
 #include "passes/loops-to-gpu/UserNames.h"
+#include "passes/loops-to-tile/JoinKernels.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/CSE.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -89,7 +87,7 @@ LogicalResult LoopRoller::moveOperandsUp() {
       moved = failure();
     if (!op || op->getBlock() != first->getBlock() || !first->isBeforeInBlock(op) || !seen.insert(op).second)
       return;
-    if (!isPure(op) || op->getNumRegions()) {
+    if ((!isPure(op) && !isa<tile::LoadOp>(op)) || op->getNumRegions()) {
       moved = failure();
       return;
     }
@@ -288,6 +286,8 @@ LogicalResult LoopRoller::roll() {
 
 struct RollReductions : impl::RollReductionsBase<RollReductions> {
   void runOnOperation() override {
+    if (failed(joinKernels(getOperation())))
+      return signalPassFailure();
     SmallVector<tile::KernelOp> kernels;
     getOperation().walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
     for (tile::KernelOp kernel : kernels) {
@@ -302,65 +302,9 @@ struct RollReductions : impl::RollReductionsBase<RollReductions> {
         if (failed(LoopRoller(loop).roll()))
           return signalPassFailure();
       mergeTiles(kernel);
-      kernel.walk([](scf::ForOp loop) { multiplyEarly(*loop.getBody()); });
       if (failed(checkResources(kernel)))
         return signalPassFailure();
     }
-  }
-
-  /// Matmuls of loaded tiles alone begin together, before anything is computed of the first of them.
-  static void multiplyEarly(Block &block) {
-    Operation *last = nullptr;
-    for (auto matmul : llvm::make_early_inc_range(block.getOps<tile::MatmulOp>())) {
-      llvm::SetVector<Operation *> needed;
-      if (!isOfLoads(matmul, block, needed))
-        continue;
-      SmallVector<Operation *> moved = needed.takeVector();
-      llvm::sort(moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-      for (Operation *op : moved)
-        if (last && last->isBeforeInBlock(op)) {
-          op->moveAfter(last);
-          last = op;
-        }
-      last = matmul;
-    }
-  }
-
-  /// Whether a value is computed of loads and constants of a block, and of what is there before; collects their ops.
-  static bool isOfLoads(Operation *op, Block &block, llvm::SetVector<Operation *> &needed) {
-    needed.insert(op);
-    return llvm::all_of(op->getOperands(), [&](Value operand) {
-      Operation *made = operand.getDefiningOp();
-      if (!made)
-        return operand == cast<scf::ForOp>(block.getParentOp()).getInductionVar() ||
-               cast<BlockArgument>(operand).getOwner() != &block;
-      return made->getBlock() != &block ||
-             (!isa<tile::MapOp, tile::RowReduceOp>(made) && !made->getNumRegions() && isOfLoads(made, block, needed));
-    });
-  }
-
-  /// Tiles that both loops had are loaded, and multiplied, once.
-  void mergeTiles(tile::KernelOp kernel) {
-    IRRewriter rewriter(&getContext());
-    DominanceInfo dominance(kernel);
-    eliminateCommonSubExpressions(rewriter, dominance, kernel);
-    kernel.walk([](Block *block) {
-      SmallVector<tile::LoadOp> loads;
-      for (auto load : llvm::make_early_inc_range(block->getOps<tile::LoadOp>())) {
-        // They are of different stages.
-        auto *found = llvm::find_if(loads, [&](tile::LoadOp one) {
-          return one->getOperands() == load->getOperands() && one.getTile().getType() == load.getTile().getType() &&
-                 one.getProperties() == load.getProperties();
-        });
-        if (found == loads.end()) {
-          loads.push_back(load);
-          continue;
-        }
-        load.getTile().replaceAllUsesWith(found->getTile());
-        load.erase();
-      }
-    });
-    eliminateCommonSubExpressions(rewriter, dominance, kernel);
   }
 };
 } // namespace

@@ -67,7 +67,7 @@ private:
 std::optional<index::LinearIndex> MaskedLoop::getLoaded(memref::LoadOp load) {
   // This kernel does not write there, and the place is one that is known before the loop.
   bool isWritten = llvm::any_of(load.getMemRef().getUsers(), [&](Operation *user) {
-    return isa<tile::StoreOp, memref::StoreOp>(user) && kernel->isAncestor(user);
+    return hasEffect<MemoryEffects::Write>(user, load.getMemRef()) && kernel->isAncestor(user);
   });
   auto isKnown = [&](Value index) { return !loop->isAncestor(index.getParentBlock()->getParentOp()); };
   if (isWritten || loop->isAncestor(load.getMemRef().getParentBlock()->getParentOp()) ||
@@ -192,8 +192,10 @@ Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
     if (elements.isNumber(identity))
       made = evaluate(reduce.getInit(), known);
   } else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
-    if (isa<tile::FragmentType>(matmul.getA().getType()) && evaluate(matmul.getA(), known).isNumber(0))
+    if (evaluate(matmul.getA(), known).isNumber(0))
       made = evaluate(matmul.getAccumulator(), known);
+  } else if (auto share = dyn_cast<tile::ShareOp>(op)) {
+    made = evaluate(share.getFragment(), known);
   } else if (op->getParentOfType<tile::MapOp>() && kernel->isAncestor(op)) {
     made = evaluateElement(op, known);
   }
@@ -202,8 +204,7 @@ Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
 }
 
 std::optional<index::LinearIndex> MaskedLoop::findReach(bool falls) {
-  if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1 ||
-      loop.getNumRegionIterArgs() == 0)
+  if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
     return std::nullopt;
   std::optional<index::LinearIndex> reach;
   masks.clear();
@@ -226,6 +227,20 @@ std::optional<index::LinearIndex> MaskedLoop::findReach(bool falls) {
   for (auto [number, yielded] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
     if (evaluate(yielded, known).carried != number)
       return std::nullopt;
+  // What an iteration stores it may add zero to.
+  bool stores = false;
+  WalkResult walked = loop.getBody()->walk([&](Operation *op) -> WalkResult {
+    auto tile = dyn_cast<tile::StoreOp>(op);
+    if (!tile && !isa<memref::StoreOp>(op))
+      return WalkResult::advance();
+    stores = true;
+    if (auto map = op->getParentOfType<tile::MapOp>())
+      evaluate(map.getResult(), known);
+    bool adds = tile ? tile.getReduceAdd() : op->hasAttr(schedule::kReduceAddAttr);
+    return WalkResult(success(adds && evaluate(op->getOperand(0), known).isNumber(0)));
+  });
+  if (walked.wasInterrupted() || (!stores && loop.getNumRegionIterArgs() == 0))
+    return std::nullopt;
   return reach;
 }
 

@@ -26,6 +26,8 @@ class StorePlacer {
 public:
   StorePlacer(tile::KernelOp kernel, mlir::Block &role) : kernel(kernel), role(role), builder(kernel.getContext()) {}
   mlir::LogicalResult place(tile::StoreOp store);
+  /// By way of a buffer of the block, which nobody reads any more where one warpgroup writes to it again.
+  void place(tile::ShareOp share);
   /// At the role's end: nothing of the block's memory is read any more.
   void finish();
 
@@ -40,7 +42,8 @@ private:
   mlir::OpBuilder builder;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> buffers, maps;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> narrowMaps;
-  llvm::DenseSet<mlir::Value> written; // buffers, by stores so far
+  llvm::DenseSet<mlir::Value> written;                                        // buffers, by stores so far
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> shared; // by stages and types
 };
 
 /// Places the barriers of what one role does, in the order in which its ops stand: gets and puts become slots of rings,

@@ -115,14 +115,20 @@ private:
 
   // RaiseMatmuls.cpp
   mlir::LogicalResult raiseMatmul(mlir::scf::ForOp loops, mlir::ArrayRef<mlir::scf::ForOp> unrolled);
-  mlir::FailureOr<TileOperand> matchOperand(mlir::memref::LoadOp load, llvm::StringRef which, mlir::scf::ForOp nest,
-                                            mlir::ArrayRef<mlir::scf::ForOp> loops, const index::LinearIndex &along,
-                                            int64_t extent, index::LinearIndex &summed, int64_t &k);
-  /// The same of a first operand that is in registers.
-  mlir::FailureOr<TileOperand> matchFragment(mlir::memref::LoadOp load, tile::FragmentType type, llvm::StringRef which,
-                                             mlir::scf::ForOp nest, mlir::ArrayRef<mlir::scf::ForOp> loops,
-                                             const index::LinearIndex &along, index::LinearIndex &summed, int64_t &k);
+  mlir::FailureOr<TileOperand> matchOperand(mlir::memref::LoadOp load, schedule::MatrixOperand which,
+                                            mlir::scf::ForOp nest, mlir::ArrayRef<mlir::scf::ForOp> loops,
+                                            const index::LinearIndex &along, int64_t extent, index::LinearIndex &summed,
+                                            int64_t &k);
+  /// The same of operand A, in registers.
+  mlir::FailureOr<TileOperand> matchFragment(mlir::memref::LoadOp load, tile::FragmentType type,
+                                             schedule::MatrixOperand which, mlir::scf::ForOp nest,
+                                             mlir::ArrayRef<mlir::scf::ForOp> loops, const index::LinearIndex &along,
+                                             index::LinearIndex &summed, int64_t &k);
   mlir::Value makeOperand(const TileOperand &of, mlir::Location loc);
+  /// Has all warpgroups' fragments of a stage in shared memory, for a matmul to read.
+  mlir::LogicalResult shareFragments(mlir::Value buffer, mlir::scf::ForOp matmul);
+  /// The loop on warpgroups around `op`, or null.
+  mlir::scf::ForOp getWarpgroupsAround(mlir::Operation *op) const;
 
   // RaiseElementwise.cpp
   mlir::LogicalResult raiseElementwise(mlir::Operation *of, mlir::memref::StoreOp store);

@@ -55,6 +55,7 @@ LogicalResult checkResources(tile::KernelOp kernel) {
   SmallVector<tile::StoreOp> stores;
   bool isPromoted = false;
   int64_t held = 0; // registers of a thread
+  int64_t ofFragments = 0;
   auto getRegisters = [](tile::FragmentType type) {
     return type.getElementsPerThread() * tile::getElementBytes(type.getElementType()) / 4;
   };
@@ -63,6 +64,8 @@ LogicalResult checkResources(tile::KernelOp kernel) {
       loads.push_back(load);
     else if (auto store = dyn_cast<tile::StoreOp>(op))
       stores.push_back(store);
+    else if (auto share = dyn_cast<tile::ShareOp>(op))
+      ofFragments += llvm::alignTo(share.getTile().getType().getBytes(), kSharedAlignment);
     else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
       isPromoted |= matmul.getPromoted().has_value();
       held = std::max(held, getRegisters(matmul.getResult().getType()) * (matmul.getPromoted() ? 2 : 1));
@@ -79,7 +82,7 @@ LogicalResult checkResources(tile::KernelOp kernel) {
       return failure();
   SmallVector<scf::ForOp> pipelines = getPipelines(kernel);
   Location loc = pipelines.empty() ? kernel.getLoc() : pipelines[0].getLoc();
-  int64_t shared = 0, slot = 0, depth = 0, sets = kernel.getPingpong();
+  int64_t shared = ofFragments, slot = 0, depth = 0, sets = kernel.getPingpong();
   llvm::SmallPtrSet<Operation *, 2> counted;
   for (tile::LoadOp load : loads) {
     tile::BufferType tile = load.getTile().getType();

@@ -162,7 +162,9 @@ void StorePlacer::emitCopy(tile::StoreOp store, Value buffer, ValueRange coordin
   Location at = store.getLoc();
   auto part = cast<tile::BufferType>(buffer.getType());
   int64_t end = firstColumn + store.getPartColumns();
-  auto copy = [&](Value map, ValueRange where) { tile::TMAStoreOp::create(builder, at, buffer, map, where); };
+  auto copy = [&](Value map, ValueRange where) {
+    tile::TMAStoreOp::create(builder, at, buffer, map, where, store.getReduceAdd());
+  };
   SmallVector<int64_t> widths, firsts;
   ArrayRef<int64_t> narrow = store.getNarrow().value_or(ArrayRef<int64_t>());
   for (size_t i = 0; i < narrow.size(); i += 3) {
@@ -183,7 +185,8 @@ void StorePlacer::emitCopy(tile::StoreOp store, Value buffer, ValueRange coordin
         return {};
       Value inside = tile::PartOp::create(builder, at, getPart(part, columns - firstColumn, part.getColumns()), buffer,
                                           constant(0), constant(0), builder.getI64IntegerAttr(8));
-      tile::TMAStoreOp::create(builder, at, inside, getNarrowMap(store, part, columns), coordinates);
+      tile::TMAStoreOp::create(builder, at, inside, getNarrowMap(store, part, columns), coordinates,
+                               store.getReduceAdd());
       return {};
     }
     int64_t first = firsts[llvm::find(widths, columns) - widths.begin()];
@@ -269,6 +272,37 @@ LogicalResult StorePlacer::place(tile::StoreOp store) {
   if (isa_and_nonnull<tile::MapOp>(map) && map->use_empty() && map != fragment.getDefiningOp())
     map->erase();
   return success();
+}
+
+void StorePlacer::place(tile::ShareOp share) {
+  Location at = share.getLoc();
+  tile::BufferType whole = share.getTile().getType();
+  Value &buffer = shared[{share->getAttr(te::kStageAttr), whole}];
+  if (!buffer) {
+    Block &body = kernel.getBody().front();
+    Operation *behind = &body.front();
+    for (auto ring : body.getOps<tile::RingOp>())
+      behind = ring;
+    builder.setInsertionPointAfter(behind);
+    buffer = tile::AllocOp::create(builder, at, whole, IntegerAttr());
+  }
+  builder.setInsertionPoint(share);
+  Value number = isa<tile::RoleOp>(role.getParentOp()) ? role.getArgument(0) : kernel.getWarpgroup();
+  tile::BufferType part = getPart(whole, tile::kWgmmaRows, whole.getColumns());
+  Value mine = part == whole ? buffer
+                             : tile::PartOp::create(builder, at, part, buffer, number,
+                                                    arith::ConstantIndexOp::create(builder, at, 0).getResult())
+                                   .getResult();
+  auto sync = [&] {
+    int64_t warpgroups = kernel.getWarpgroups();
+    tile::SyncWarpgroupOp::create(builder, at, warpgroups > 1 ? builder.getI64IntegerAttr(warpgroups) : IntegerAttr());
+  };
+  sync();
+  tile::StoreFragmentOp::create(builder, at, share.getFragment(), 0, /*transposed=*/false, mine);
+  tile::FenceAsyncOp::create(builder, at);
+  sync();
+  share.getTile().replaceAllUsesWith(buffer);
+  share.erase();
 }
 
 void StorePlacer::finish() {

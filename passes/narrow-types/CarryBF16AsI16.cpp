@@ -1,4 +1,5 @@
 //===- CarryBF16AsI16.cpp - bf16 is moved as the integer of its bits ------===//
+#include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/PassSupport.h"
 
@@ -17,7 +18,7 @@ struct CarryBF16AsI16 : impl::CarryBF16AsI16Base<CarryBF16AsI16> {
     // Of types of tiles bf16 is a part that they could not have as an integer.
     WalkResult found = getOperation().walk([](Operation *op) {
       for (Type type : op->getResultTypes())
-        if (type.getDialect().getNamespace() == "tile") {
+        if (isa<tile::TileDialect>(type.getDialect())) {
           op->emitError() << "expected tiles to be lowered, got " << type;
           return WalkResult::interrupt();
         }

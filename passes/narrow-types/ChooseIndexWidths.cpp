@@ -1,4 +1,5 @@
 //===- ChooseIndexWidths.cpp - 32 or 64 bits for the indices of kernels ----===//
+#include "dialects/Program/KernelInterfaces.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "passes/index/AccessForm.h"
@@ -6,7 +7,6 @@
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 using namespace mlir;
 
@@ -40,7 +40,8 @@ bool isAccess(Operation *op) {
     return !read.hasOutOfBoundsDim();
   if (auto write = dyn_cast<vector::TransferWriteOp>(op))
     return !write.hasOutOfBoundsDim();
-  return index::getElementAccess(op) || isa<memref::PrefetchOp, nvgpu::DeviceAsyncCopyOp, nvgpu::LdMatrixOp>(op);
+  auto ofKernel = dyn_cast<KernelOpInterface>(op);
+  return index::getElementAccess(op) || (ofKernel && ofKernel.picksElements());
 }
 
 /// What is affine becomes ops of arith where a number in it has more than 32 bits.

@@ -106,7 +106,6 @@ private:
   te::ComputeOp createFactored();
   void createElement(te::ComputeOp factored);
   te::ComputeOp createRest(te::ComputeOp factored);
-  OpFoldResult materialize(AffineExpr expr, ValueRange dims);
 
   schedule::RfactorOp op;
   te::ComputeOp stage;
@@ -116,13 +115,6 @@ private:
   OpFoldResult factorExtent;
 };
 
-OpFoldResult Factoring::materialize(AffineExpr expr, ValueRange dims) {
-  SmallVector<OpFoldResult> operands(dims.begin(), dims.end());
-  llvm::append_range(operands, loops.symbols);
-  return affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
-                                               AffineMap::get(dims.size(), loops.symbols.size(), expr), operands);
-}
-
 te::ComputeOp Factoring::createFactored() {
   AxisList axes;
   llvm::append_range(axes.spatial, stage.getAxes());
@@ -130,7 +122,7 @@ te::ComputeOp Factoring::createFactored() {
   axes.extents.truncate(stage.getNumSpatial());
   for (Value axis : loops.getFactoredAxes()) {
     Attribute name = builder.getStringAttr(schedule::axisName(axis));
-    OpFoldResult extent = materialize(loops.getExtent(axis), {});
+    OpFoldResult extent = loops.materialize(builder, op.getLoc(), loops.getExtent(axis), {});
     if (axis != op.getAxis()) {
       axes.reduce.push_back(name);
       axes.extents.push_back(extent);
@@ -153,10 +145,8 @@ te::ComputeOp Factoring::createFactored() {
 }
 
 void Factoring::createElement(te::ComputeOp factored) {
-  Location loc = stage.getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  Block &block = factored.getBody().front();
-  builder.setInsertionPointToEnd(&block);
+  builder.setInsertionPointToEnd(&factored.getBody().front());
   unsigned numSpatial = stage.getNumSpatial();
   SmallVector<unsigned> positions{factorAxis};
   for (unsigned i = 1; i < loops.getFactoredAxes().size(); ++i)
@@ -166,35 +156,8 @@ void Factoring::createElement(te::ComputeOp factored) {
   for (unsigned i = 0; i < numSpatial; ++i)
     places.push_back(builder.getAffineDimExpr(i < factorAxis ? i : i + 1));
   llvm::append_range(places, loops.getRootIndices());
-  AxisPlaces at{AffineMap::get(block.getNumArguments(), loops.symbols.size(), places, builder.getContext()),
-                SmallVector<Value>(block.getArguments())};
-  llvm::append_range(at.operands, loops.symbols);
-
-  Value inside;
-  for (auto [index, extent] : loops.getPredicates()) {
-    auto value = [&](AffineExpr expr) {
-      return getValueOrCreateConstantIndexOp(builder, loc, materialize(expr, block.getArguments()));
-    };
-    Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, value(index), value(extent));
-    inside = inside ? arith::AndIOp::create(builder, loc, inside, holds).getResult() : holds;
-  }
-  if (!inside) {
-    te::YieldOp::create(builder, loc, cloneBodyAt(builder, loc, stage, at));
-    return;
-  }
   // The iterations beyond the end of a split reduce what changes nothing.
-  SmallVector<Type> types;
-  for (TypedAttr identity : stage.getIdentities())
-    types.push_back(identity.getType());
-  auto guarded = scf::IfOp::create(builder, loc, types, inside, /*withElseRegion=*/true);
-  te::YieldOp::create(builder, loc, guarded.getResults());
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  scf::YieldOp::create(builder, loc, cloneBodyAt(builder, loc, stage, at));
-  builder.setInsertionPointToStart(guarded.elseBlock());
-  SmallVector<Value> identities;
-  for (TypedAttr identity : stage.getIdentities())
-    identities.push_back(arith::ConstantOp::create(builder, loc, identity));
-  scf::YieldOp::create(builder, loc, identities);
+  loops.yieldBody(builder, stage.getLoc(), stage, places, stage.getIdentities());
 }
 
 te::ComputeOp Factoring::createRest(te::ComputeOp factored) {

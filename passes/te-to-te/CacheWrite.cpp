@@ -84,12 +84,6 @@ private:
   te::ComputeOp createCached();
   void createElement(te::ComputeOp cached);
   te::ComputeOp createCopy(te::ComputeOp cached);
-  OpFoldResult materialize(AffineExpr expr, ValueRange dims) {
-    SmallVector<OpFoldResult> operands(dims.begin(), dims.end());
-    llvm::append_range(operands, loops.symbols);
-    return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(dims.size(), loops.symbols.size(), expr),
-                                                 operands);
-  }
 
   schedule::CacheWriteOp op;
   te::ComputeOp stage;
@@ -103,7 +97,7 @@ te::ComputeOp Relayout::createCached() {
   SmallVector<int64_t> shape;
   for (Value leaf : loops.getLeaves()) {
     list.spatial.push_back(builder.getStringAttr(schedule::axisName(leaf) + ".c"));
-    list.extents.push_back(materialize(loops.getExtent(leaf), {}));
+    list.extents.push_back(loops.materialize(builder, loc, loops.getExtent(leaf), {}));
     shape.push_back(getConstantIntValue(list.extents.back()).value_or(ShapedType::kDynamic));
   }
   llvm::append_range(list.reduce, stage.getReduceAxes());
@@ -123,36 +117,12 @@ void Relayout::createElement(te::ComputeOp cached) {
   SmallVector<AffineExpr> places = loops.getRootsOfLeaves();
   for (unsigned position = loops.getLeaves().size(); position < block.getNumArguments(); ++position)
     places.push_back(builder.getAffineDimExpr(position));
-  AxisPlaces at{AffineMap::get(block.getNumArguments(), loops.symbols.size(), places, builder.getContext()),
-                SmallVector<Value>(block.getArguments())};
-  llvm::append_range(at.operands, loops.symbols);
-  Value inside;
-  for (auto [index, extent] : loops.getPredicates()) {
-    auto value = [&](AffineExpr expr) {
-      return getValueOrCreateConstantIndexOp(builder, loc, materialize(expr, block.getArguments()));
-    };
-    Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, value(index), value(extent));
-    inside = inside ? arith::AndIOp::create(builder, loc, inside, holds).getResult() : holds;
-  }
-  if (!inside) {
-    te::YieldOp::create(builder, loc, cloneBodyAt(builder, stage.getLoc(), stage, at));
-    return;
-  }
   // Beyond the end of a split there is no element: what stands there nobody reads.
   SmallVector<TypedAttr> outside;
   for (auto [position, type] : llvm::enumerate(stage.getResultTypes()))
     outside.push_back(stage.getNumReduce() ? stage.getIdentities()[position]
                                            : builder.getZeroAttr(getElementTypeOrSelf(type)));
-  SmallVector<Type> types = llvm::map_to_vector(outside, [](TypedAttr value) { return value.getType(); });
-  auto guarded = scf::IfOp::create(builder, loc, types, inside, /*withElseRegion=*/true);
-  te::YieldOp::create(builder, loc, guarded.getResults());
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  scf::YieldOp::create(builder, loc, cloneBodyAt(builder, stage.getLoc(), stage, at));
-  builder.setInsertionPointToStart(guarded.elseBlock());
-  SmallVector<Value> zeros;
-  for (TypedAttr value : outside)
-    zeros.push_back(arith::ConstantOp::create(builder, loc, value));
-  scf::YieldOp::create(builder, loc, zeros);
+  loops.yieldBody(builder, loc, stage, places, outside);
 }
 
 te::ComputeOp Relayout::createCopy(te::ComputeOp cached) {

@@ -122,4 +122,40 @@ SmallVector<std::pair<AffineExpr, AffineExpr>> LoopRelations::getPredicates() co
   return predicates;
 }
 
+OpFoldResult LoopRelations::materialize(OpBuilder &builder, Location loc, AffineExpr expr, ValueRange dims) const {
+  SmallVector<OpFoldResult> operands(dims.begin(), dims.end());
+  llvm::append_range(operands, symbols);
+  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(dims.size(), symbols.size(), expr),
+                                               operands);
+}
+
+void LoopRelations::yieldBody(OpBuilder &builder, Location loc, te::ComputeOp stage, ArrayRef<AffineExpr> places,
+                              ArrayRef<TypedAttr> outside) const {
+  Block &block = *builder.getInsertionBlock();
+  AxisPlaces at{AffineMap::get(block.getNumArguments(), symbols.size(), places, context),
+                SmallVector<Value>(block.getArguments())};
+  llvm::append_range(at.operands, symbols);
+  Value inside;
+  for (auto [index, extent] : getPredicates()) {
+    auto value = [&](AffineExpr expr) {
+      return getValueOrCreateConstantIndexOp(builder, loc, materialize(builder, loc, expr, block.getArguments()));
+    };
+    Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, value(index), value(extent));
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, holds).getResult() : holds;
+  }
+  if (!inside) {
+    te::YieldOp::create(builder, loc, cloneBodyAt(builder, stage.getLoc(), stage, at));
+    return;
+  }
+  SmallVector<Type> types = llvm::map_to_vector(outside, [](TypedAttr value) { return value.getType(); });
+  auto guarded = scf::IfOp::create(builder, loc, types, inside, /*withElseRegion=*/true);
+  te::YieldOp::create(builder, loc, guarded.getResults());
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  scf::YieldOp::create(builder, loc, cloneBodyAt(builder, stage.getLoc(), stage, at));
+  builder.setInsertionPointToStart(guarded.elseBlock());
+  SmallVector<Value> others = llvm::map_to_vector(
+      outside, [&](TypedAttr value) -> Value { return arith::ConstantOp::create(builder, loc, value); });
+  scf::YieldOp::create(builder, loc, others);
+}
+
 } // namespace tilewright

@@ -13,8 +13,13 @@ public:
   mlir::AffineExpr getExtent(mlir::Value axis) const { return axes.find(axis)->second.extent; }
   /// The values of the stage's own axes.
   llvm::SmallVector<mlir::AffineExpr> getRootIndices() const;
-  /// Where a split does not divide: the axis's value, which must stay under its extent.
-  llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> getPredicates() const;
+  /// An expression of the symbols, and of dims that have these values.
+  mlir::OpFoldResult materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr,
+                                 mlir::ValueRange dims) const;
+  /// Ends the body of a te.compute: it yields what `stage` computes where the stage's axes are at `places`, and
+  /// `outside` where a split that does not divide goes beyond the end of its axis.
+  void yieldBody(mlir::OpBuilder &builder, mlir::Location loc, te::ComputeOp stage,
+                 llvm::ArrayRef<mlir::AffineExpr> places, llvm::ArrayRef<mlir::TypedAttr> outside) const;
 
   llvm::SmallVector<mlir::Value> symbols;          // what the symbols of the expressions stand for
   llvm::SmallVector<mlir::Operation *> primitives; // which made and took axes of the stage, of either kind, in order
@@ -39,6 +44,8 @@ protected:
   llvm::SmallVector<Relation> relations;
 
 private:
+  /// Where a split does not divide: the axis's value, which must stay under its extent.
+  llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>> getPredicates() const;
   mlir::LogicalResult addRoots(mlir::Operation *op, te::ComputeOp stage, bool reduce);
   void addPrimitive(mlir::Operation *op);
   void split(mlir::Value axis, mlir::Value outer, mlir::Value inner, int64_t factor, int64_t nparts);

@@ -243,7 +243,7 @@ void Rolling::rewrite() {
 /// Where x has a place an element, whoever else reads it reads it here.
 void Rolling::replaceFollowed(te::ComputeOp merged) {
   llvm::SetVector<Operation *> needed;
-  getBackwardSlice(merged.getOperation(), &needed, [] {
+  (void)getBackwardSlice(merged.getOperation(), &needed, [] {
     BackwardSliceOptions options;
     options.inclusive = true;
     options.omitUsesFromAbove = false;

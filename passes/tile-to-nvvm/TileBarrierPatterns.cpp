@@ -33,7 +33,14 @@ struct ConvertSyncWarpgroup : ConvertOpToLLVMPattern<tile::SyncWarpgroupOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::SyncWarpgroupOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    waitForWarpgroup(rewriter, op.getLoc());
+    if (std::optional<uint64_t> warpgroups = op.getWarpgroups()) {
+      SharedAddress address(rewriter, op.getLoc());
+      NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(), address.constant(tile::kRoleBarrier),
+                              address.constant(*warpgroups * tile::kWarpgroupSize), NVVM::BarrierReductionAttr(),
+                              Value());
+    } else {
+      waitForWarpgroup(rewriter, op.getLoc());
+    }
     rewriter.eraseOp(op);
     return success();
   }

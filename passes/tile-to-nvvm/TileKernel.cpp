@@ -15,6 +15,13 @@ int64_t tilewright::getClusterExtent(Operation *kernel, tile::ClusterAxis axis) 
   return size ? size[static_cast<unsigned>(axis)] : 1;
 }
 
+int64_t tilewright::getMulticastBits(Operation *kernel, tile::ClusterAxis axis) {
+  int64_t distance = axis == tile::ClusterAxis::X ? 1 : getClusterExtent(kernel, tile::ClusterAxis::X), bits = 0;
+  for (int64_t i = 0; i < getClusterExtent(kernel, axis); ++i)
+    bits |= int64_t(1) << i * distance;
+  return bits;
+}
+
 bool tilewright::isMulticastAlong(tile::RingOp ring, tile::ClusterAxis axis) {
   return llvm::any_of(ring->getUsers(), [&](Operation *user) {
     auto load = dyn_cast<tile::TMALoadOp>(user);

@@ -13,6 +13,10 @@ bool hasTileOps(mlir::gpu::GPUFuncOp kernel);
 /// How many blocks a kernel's cluster has along an axis, from the attribute of its function, which may be converted.
 int64_t getClusterExtent(mlir::Operation *kernel, tile::ClusterAxis axis);
 
+/// The blocks that share what is loaded along an axis, a bit for each by its rank in the cluster. Those are of the
+/// first row or column; the others' bits are as many places further.
+int64_t getMulticastBits(mlir::Operation *kernel, tile::ClusterAxis axis);
+
 /// Whether blocks of the cluster along an axis copy to this ring of each other.
 bool isMulticastAlong(tile::RingOp ring, tile::ClusterAxis axis);
 

@@ -109,6 +109,14 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
     return pair;
   }
 
+  /// Two elements of 8 bits that stand side by side: half of a register.
+  static Value getBytes(OpBuilder &builder, Location loc, Value fragment, int64_t first) {
+    Value four = LLVM::ExtractValueOp::create(builder, loc, fragment, first / 4);
+    if (first % 4)
+      four = LLVM::LShrOp::create(builder, loc, four, SharedAddress(builder, loc).constant(16));
+    return LLVM::TruncOp::create(builder, loc, builder.getI16Type(), four);
+  }
+
   /// A register of two elements of 16 bits.
   static Value getPacked(OpBuilder &builder, Location loc, Value fragment, int64_t pair, Type element) {
     if (cast<LLVM::LLVMStructType>(fragment.getType()).getBody()[0].isInteger(32))
@@ -188,16 +196,21 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
       return success();
     }
 
-    // Elements of 32 bits: each lane writes its two neighbours of each 8 columns, which are 32 bytes.
+    // Each lane writes its two neighbours of each 8 columns: of 32 bits these columns are two chunks of 16 bytes, of 8
+    // bits half of one. Lanes of a warp write to different banks.
+    int64_t bytes = tile::getElementBytes(element), lanesOfChunk = 16 / (2 * bytes);
     Value pairOfLane = binary(LLVM::AndOp(), lane, 3);
-    Value half = binary(LLVM::LShrOp(), pairOfLane, 1);
-    Value within = address.multiply(binary(LLVM::AndOp(), pairOfLane, 1), 8);
+    Value chunkOfLane = binary(LLVM::LShrOp(), pairOfLane, llvm::Log2_64(lanesOfChunk));
+    Value within = address.multiply(binary(LLVM::AndOp(), pairOfLane, lanesOfChunk - 1), 2 * bytes);
     for (int64_t lower = 0; lower < 2; ++lower) {
       Value row = address.add(address.add(warpRow, binary(LLVM::LShrOp(), lane, 2)), address.constant(8 * lower));
-      LaneAddress place(rewriter, loc, adaptor.getBuffer(), buffer, row, half);
+      LaneAddress place(rewriter, loc, adaptor.getBuffer(), buffer, row, chunkOfLane);
       for (int64_t column = 0; column < columns; column += 8) {
-        Value pair = getPair(rewriter, loc, adaptor.getFragment(), (first + column) / 2 + 2 * lower);
-        LLVM::StoreOp::create(rewriter, loc, pair, address.offset(place.at(column / 4), within), /*alignment=*/8);
+        int64_t number = (first + column) / 2 + 2 * lower, byte = column * bytes;
+        Value pair = bytes == 1 ? getBytes(rewriter, loc, adaptor.getFragment(), number)
+                                : getPair(rewriter, loc, adaptor.getFragment(), number);
+        Value to = address.offset(address.offset(place.at(byte / 16), within), byte % 16);
+        LLVM::StoreOp::create(rewriter, loc, pair, to, /*alignment=*/2 * bytes);
       }
     }
     rewriter.eraseOp(op);
@@ -236,20 +249,23 @@ struct ConvertPack : ConvertOpToLLVMPattern<tile::PackOp> {
   }
 };
 
+/// How many elements are in one register.
+static int64_t countInRegister(Type element) { return std::max<int64_t>(32 / element.getIntOrFloatBitWidth(), 1); }
+
 struct ConvertExtract : ConvertOpToLLVMPattern<tile::ExtractOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::ExtractOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Type element = op.getElement().getType();
-    int64_t number = op.getNumber();
-    if (element.getIntOrFloatBitWidth() != 16) {
-      rewriter.replaceOpWithNewOp<LLVM::ExtractValueOp>(op, adaptor.getFragment(), number);
+    int64_t number = op.getNumber(), count = countInRegister(element);
+    Value packed = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getFragment(), number / count);
+    if (count == 1) {
+      rewriter.replaceOp(op, packed);
       return success();
     }
-    Value packed = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getFragment(), number / 2);
-    Value pair = LLVM::BitcastOp::create(rewriter, op.getLoc(), VectorType::get({2}, element), packed);
-    rewriter.replaceOpWithNewOp<LLVM::ExtractElementOp>(op, pair,
-                                                        SharedAddress(rewriter, op.getLoc()).constant(number % 2));
+    Value elements = LLVM::BitcastOp::create(rewriter, op.getLoc(), VectorType::get({count}, element), packed);
+    rewriter.replaceOpWithNewOp<LLVM::ExtractElementOp>(op, elements,
+                                                        SharedAddress(rewriter, op.getLoc()).constant(number % count));
     return success();
   }
 };
@@ -261,21 +277,18 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     Type element = op.getFragment().getType().getElementType();
-    bool isPacked = element.getIntOrFloatBitWidth() == 16;
+    int64_t count = countInRegister(element);
     Value fragment = LLVM::PoisonOp::create(rewriter, loc, getTypeConverter()->convertType(op.getFragment().getType()));
-    Value pair;
-    for (auto [number, value] : llvm::enumerate(adaptor.getElements())) {
-      if (!isPacked) {
-        fragment = LLVM::InsertValueOp::create(rewriter, loc, fragment, value, number);
-        continue;
+    for (int64_t number = 0; number < int64_t(adaptor.getElements().size()); number += count) {
+      Value packed = adaptor.getElements()[number];
+      if (count > 1) {
+        Value elements = LLVM::PoisonOp::create(rewriter, loc, VectorType::get({count}, element));
+        for (int64_t i = 0; i < count; ++i)
+          elements = LLVM::InsertElementOp::create(rewriter, loc, elements, adaptor.getElements()[number + i],
+                                                   address.constant(i));
+        packed = LLVM::BitcastOp::create(rewriter, loc, rewriter.getI32Type(), elements);
       }
-      if (number % 2 == 0)
-        pair = LLVM::PoisonOp::create(rewriter, loc, VectorType::get({2}, element));
-      pair = LLVM::InsertElementOp::create(rewriter, loc, pair, value, address.constant(number % 2));
-      if (number % 2) {
-        Value packed = LLVM::BitcastOp::create(rewriter, loc, rewriter.getI32Type(), pair);
-        fragment = LLVM::InsertValueOp::create(rewriter, loc, fragment, packed, number / 2);
-      }
+      fragment = LLVM::InsertValueOp::create(rewriter, loc, fragment, packed, number / count);
     }
     rewriter.replaceOp(op, fragment);
     return success();

@@ -272,9 +272,7 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
     int64_t alongX = getClusterExtent(kernel, tile::ClusterAxis::X),
             alongY = getClusterExtent(kernel, tile::ClusterAxis::Y);
     bool isRow = axis == tile::ClusterAxis::X;
-    int64_t bits = 0;
-    for (int64_t i = 0; i < (isRow ? alongX : alongY); ++i)
-      bits |= int64_t(1) << (isRow ? i : i * alongX);
+    int64_t bits = getMulticastBits(kernel, axis);
     if ((isRow ? alongY : alongX) == 1)
       return LLVM::ConstantOp::create(builder, loc, builder.getI16Type(), bits);
     SharedAddress address(builder, loc);
@@ -314,13 +312,18 @@ struct ConvertTMAStore : TilePattern<tile::TMAStoreOp> {
   LogicalResult matchAndRewrite(tile::TMAStoreOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    forEachBox(rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(),
-               adaptor.getCoordinates(), [&](Value pointer, ValueRange coordinates) {
-                 NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(rewriter, loc, adaptor.getMap(), pointer,
-                                                                    coordinates,
-                                                                    /*l2CacheHint=*/Value(), NVVM::TMAStoreMode::TILE,
-                                                                    /*predicate=*/Value());
-               });
+    forEachBox(
+        rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(), adaptor.getCoordinates(),
+        [&](Value pointer, ValueRange coordinates) {
+          if (op.getReduceAdd()) {
+            NVVM::CpAsyncBulkTensorReduceOp::create(rewriter, loc, adaptor.getMap(), pointer, NVVM::TMAReduxKind::ADD,
+                                                    NVVM::TMAStoreMode::TILE, coordinates, /*l2CacheHint=*/Value());
+            return;
+          }
+          NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(rewriter, loc, adaptor.getMap(), pointer, coordinates,
+                                                             /*l2CacheHint=*/Value(), NVVM::TMAStoreMode::TILE,
+                                                             /*predicate=*/Value());
+        });
     rewriter.eraseOp(op);
     return success();
   }

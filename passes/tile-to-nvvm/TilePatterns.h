@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_PASSES_TILETONVVM_TILEPATTERNS_H
 #define TILEWRIGHT_PASSES_TILETONVVM_TILEPATTERNS_H
 
+#include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 
@@ -62,6 +63,16 @@ private:
   tile::BufferType type;
   bool isMNMajor;
   mlir::Value first, upper;
+};
+
+/// The operands of a matmul in shared memory, and the instruction that multiplies them.
+struct WgmmaOperands {
+  WgmmaOperands(mlir::OpBuilder &builder, tile::WgmmaOp op, tile::WgmmaOp::Adaptor adaptor);
+
+  const tile::WgmmaInstruction *instruction;
+  std::optional<WgmmaOperand> a; // none of one in registers
+  std::optional<WgmmaOperand> b;
+  int64_t extent; // along k
 };
 
 } // namespace tilewright

@@ -42,6 +42,16 @@ Value WgmmaOperand::i32(int64_t value) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), int32_t(value));
 }
 
+WgmmaOperands::WgmmaOperands(OpBuilder &builder, tile::WgmmaOp op, tile::WgmmaOp::Adaptor adaptor)
+    : instruction(tile::findWgmma(tile::getOperandElement(op.getA().getType()), op.getB().getType().getElementType(),
+                                  op.getResult().getType().getElementType())) {
+  if (auto type = dyn_cast<tile::BufferType>(op.getA().getType()))
+    a.emplace(builder, op.getLoc(), adaptor.getA(), type, op.getMnMajorA());
+  tile::BufferType type = op.getB().getType();
+  b.emplace(builder, op.getLoc(), adaptor.getB(), type, op.getMnMajorB());
+  extent = op.getMnMajorB() ? type.getRows() : type.getColumns();
+}
+
 namespace {
 /// Of operand A where that is in registers: those of one instruction in each thread.
 constexpr int64_t kRegistersOfA = 4;
@@ -105,15 +115,8 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    auto a = dyn_cast<tile::BufferType>(op.getA().getType());
-    tile::BufferType b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
-    const auto *instruction =
-        tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
-    std::optional<WgmmaOperand> left;
-    if (a)
-      left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
-    WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
+    auto [instruction, left, right, extent] = WgmmaOperands(rewriter, op, adaptor);
     int64_t columns = op.countColumns();
     auto computed =
         tile::AccumulatorType::get(rewriter.getContext(), {result.getRows(), columns}, result.getElementType());
@@ -134,9 +137,8 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
       constraints.push_back(std::to_string(i));
     }
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
-    int64_t extent = op.getMnMajorB() ? b.getRows() : b.getColumns();
     for (int64_t k = 0; k < extent; k += instruction->k) {
-      Value columnsOfB = right.at(k);
+      Value columnsOfB = right->at(k);
       if (left) {
         operands.push_back(left->at(k));
         constraints.push_back("l");

@@ -5,6 +5,7 @@
 
 #include "dialects/Schedule/BoundIndices.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ShapedOpInterfaces.h"
 
@@ -37,6 +38,7 @@ static constexpr Leftover kLeftovers[] = {
     {schedule::kWarpAttr, "lower-warp-buffers", Stage::GPU},
     {schedule::kVectorizeAttr, "vectorize-scheduled-loops", Stage::GPU},
     {schedule::kCopyAttr, "raise-to-tile-ops", Stage::GPU},
+    {schedule::kReduceAddAttr, "make-stores-atomic", Stage::GPU},
     {schedule::kSpecializeAttr, "raise-to-tile-ops", Stage::GPU},
     {schedule::kPersistentAttr, "raise-to-tile-ops", Stage::GPU},
     {schedule::kClusterAttr, "raise-to-tile-ops", Stage::GPU},
@@ -100,7 +102,7 @@ private:
     if (stage == Stage::GPU)
       return verifyBuffers(op);
     if (stage == Stage::NVVM && op->getParentOfType<gpu::GPUModuleOp>() &&
-        !llvm::is_contained({"llvm", "nvvm"}, op->getDialect() ? op->getDialect()->getNamespace() : ""))
+        !isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()))
       return refuse(op) << "ops of the dialects llvm and nvvm in a module of kernels, got '" << op->getName() << "'";
     return success();
   }

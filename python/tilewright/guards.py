@@ -15,6 +15,8 @@ def integer_of(value: object) -> int | None:
     >>> integer_of(4), integer_of(True), integer_of(4.0)
     (4, None, None)
     """
+    if type(value) is int:  # as nearly all are: the protocol takes twenty times longer to ask
+        return value
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         return None
     try:

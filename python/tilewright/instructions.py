@@ -31,7 +31,7 @@ MMA_SYNC = {
 }
 _ROWS, _COLUMNS = 16, 8
 
-# The same of warpgroups, whose products have 64 rows and up to 256 columns.
+# The same of warpgroups, whose matmuls have 64 rows and up to 256 columns.
 WGMMA = {
     ("float16", "float32"): 16,
     ("float16", "float16"): 16,
@@ -58,9 +58,9 @@ def mma_sync(
     in_dtype, out_dtype
         The types of the operands and of the accumulator.
     transpose_a
-        The first factor is indexed ``a[k, i]``.
+        Operand A is indexed ``a[k, i]``.
     transpose_b
-        The second factor is indexed ``b[j, k]``.
+        Operand B is indexed ``b[j, k]``.
 
     Notes
     -----
@@ -192,10 +192,10 @@ def wgmma(
     # 32 bytes a step.
     extent = 4 * step if k is None else k
     if extent < 1 or extent % step:
-        raise ValueError(f"{source}: wgmma: expected a multiple of {step} products of {in_dtype} at once, got {extent}")
+        raise ValueError(f"{source}: wgmma: expected a multiple of {step} elements of {in_dtype} along K, got {extent}")
     if step != 16 and (transpose_a or not transpose_b):
         raise ValueError(
-            f"{source}: wgmma: expected factors of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], "
+            f"{source}: wgmma: expected operands of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], "
             f"got {'a[k, i]' if transpose_a else 'b[k, j]'}"
         )
     rows = tuple(rows)
@@ -259,13 +259,15 @@ def _product(
     a, b = (placeholder(shapes[given], dtype, name=given) for given in "ab")
     k = reduce_axis((0, extent), "k")
 
-    def product(x: Expr, y: Expr) -> Expr:
+    def multiplied(x: Expr, y: Expr) -> Expr:
         return x * y if dtype == out_dtype else x.astype(out_dtype) * y.astype(out_dtype)
 
     c = compute(
         shapes["c"],
         lambda *at: sum(
-            product(a[(k, *at[:-1]) if transpose_a else (*at[:-1], k)], b[(at[-1], k) if transpose_b else (k, at[-1])]),
+            multiplied(
+                a[(k, *at[:-1]) if transpose_a else (*at[:-1], k)], b[(at[-1], k) if transpose_b else (k, at[-1])]
+            ),
             axis=k,
         ),
         name="c",
@@ -283,7 +285,7 @@ def _product(
         value: Expr = constant(0, dtype_of(out_dtype), source)
         k = variables.get("k")
         if k is not None:
-            value = buffers["c"][(*m, n)] + product(
+            value = buffers["c"][(*m, n)] + multiplied(
                 buffers["a"][(k, *m) if transpose_a else (*m, k)], buffers["b"][(n, k) if transpose_b else (k, n)]
             )
         body: list[Statement] = [Store(buffers["c"], buffers["c"].check((*m, n), source), value, source)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
+from .runtime.device import cuda
 from .target import Target
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def compile(
     constants: Mapping[str, Any] | None = None,
     without: Iterable[str] = (),
     calibration: Sequence[Any] | None = None,
+    quantized: str = "int8",
     weights: str | None = None,
     cuda_graphs: bool = True,
 ) -> Model:
@@ -48,8 +50,11 @@ def compile(
     without
         Passes on the graph that are left out, of `tilewright.graph.PASSES`.
     calibration
-        Inputs of calls, each a tuple or a dict: matmuls and convolutions by weights are computed in int8, with scales
-        from these calls, as `tilewright.graph.quantize_graph` does it.
+        Inputs of calls, each a tuple or a dict: matmuls and convolutions by weights are computed in 8 bits, with scales
+        from these calls, as `tilewright.graph.quantize_graph` does it. The calls run on the GPU for target cuda where
+        there is one, else on the processor.
+    quantized
+        The type of the operands that are quantised with `calibration`, "int8" or "float8_e4m3fn".
     weights
         "int4" stores the weights of matmuls in four bits, with a scale for each 128 elements along K, as
         `tilewright.graph.quantize_weights` does it.
@@ -88,7 +93,9 @@ def compile(
 
     def compiled(graph: Graph) -> Model:
         if calibration is not None:
-            graph = quantize_graph(graph, calibration)
+            where = Target.of(target)
+            runs = where.kind == "cuda" and cuda().exist
+            graph = quantize_graph(graph, calibration, to=quantized, target=where if runs else "cpu")
         if weights is not None:
             graph = quantize_weights(graph)
         return compile_graph(graph, target, [*without, *(() if cuda_graphs else ("form-cuda-graph",))])

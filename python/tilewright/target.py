@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import ctypes
 import shlex
 from collections.abc import Callable as _Callable
 from collections.abc import Mapping
@@ -13,15 +12,12 @@ from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from .devices import GPU, architectures, default_for, find, number_of, present
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
-from .native.library import library
 from .tvm_compat.missing_names import attribute_of, attributes_of
 
-if TYPE_CHECKING:
-    from .devices.gpu import GPU
-
-__all__ = ["DEFAULT_ARCH", "Target", "TargetKind", "architectures", "cuda"]
+__all__ = ["DEFAULT_ARCH", "Target", "TargetKind", "cuda", "current_gpu"]
 
 DEFAULT_ARCH = "sm_90a"
 KINDS = {"cuda": "cuda", "cpu": "cpu", "llvm": "cpu", "sim": "sim"}
@@ -30,23 +26,8 @@ _PROCESSOR = ("mcpu", "mattr", "num-cores", "opt-level")
 
 
 @cache
-def architectures() -> tuple[str, ...]:
-    """The GPU architectures that can be compiled for: what LLVM's NVPTX back end and CUDA 13's linker both know.
-
-    Example:
-        >>> "sm_90a" in architectures()
-        True
-    """
-    names = library().tilewrightArchitectures
-    names.restype = ctypes.c_char_p
-    return tuple(names().decode().split(", "))
-
-
-@cache
 def _present_arch() -> str | None:
     """The architecture of the first GPU, with its own features where it has any (`sm_90a`); None without a GPU."""
-    from .devices.present import present
-
     found = present()
     return found.arch if found is not None and found.arch in architectures() else None
 
@@ -192,8 +173,6 @@ class Target:
         """
         if self.arch is None:
             return None
-        from .devices import default_for, find, number_of, present
-
         if self.device_name:
             return find(self.device_name).compiled_for(self.arch)
         here = present() if self.kind == "cuda" else None
@@ -302,8 +281,6 @@ def _parse(
 
 def _arch_of(device: object, arch: str | None) -> str:
     """The architecture to compile for, for a device of the table."""
-    from .devices import find, number_of
-
     if not isinstance(device, str):
         raise TypeError(f"expected the name of a device, got {type(device).__name__}")
     gpu = find(device)
@@ -314,6 +291,17 @@ def _arch_of(device: object, arch: str | None) -> str:
     if not arch[-1].isdigit() or number_of(arch) > gpu.capability:
         raise ValueError(f"expected an architecture whose kernels run on {gpu.name} ({gpu.arch}), got {arch!r}")
     return arch
+
+
+def current_gpu() -> GPU:
+    """The GPU that schedules are made for: of the target of the ``with`` block, of the GPU present, or an H200.
+
+    >>> with Target("cuda", device="L4"):
+    ...     current_gpu().sms
+    58
+    """
+    target = Target.of(None)
+    return target.device or Target("cuda").device  # type: ignore[return-value]
 
 
 def cuda(model: str = "unknown", arch: str | None = None, options: object = None) -> Target:

@@ -137,7 +137,8 @@ constexpr const char waitPhaseFunction[] = "tw_sim_wait_phase"; // (state, site,
 constexpr const char loadTileFunction[] = "tw_sim_load_tile";
 // (state, site, map, dimension innermost first, coordinate): of a dimension whose coordinates the program read
 constexpr const char checkPlaceFunction[] = "tw_sim_check_place";
-constexpr const char storeTileFunction[] = "tw_sim_store_tile"; // (state, site, map, source, coordinates, their number)
+// (state, site, map, source, coordinates, their number, whether elements are added)
+constexpr const char storeTileFunction[] = "tw_sim_store_tile";
 constexpr const char commitStoresFunction[] = "tw_sim_commit_stores"; // (state)
 constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";     // (state, how many groups may be under way)
 // (state, site, accumulator or 0, matmul, descriptors) -> accumulator

@@ -91,8 +91,8 @@ void tw_sim_check_place(ThreadState *state, const char *site, const void *map, i
 }
 
 void tw_sim_store_tile(ThreadState *state, const char *site, const void *map, uint64_t source,
-                       const int32_t *coordinates, int32_t rank) {
-  of(state).machine->storeTile(of(state), Site(site), map, source, coordinates, rank);
+                       const int32_t *coordinates, int32_t rank, int32_t adds) {
+  of(state).machine->storeTile(of(state), Site(site), map, source, coordinates, rank, adds);
 }
 
 void tw_sim_commit_stores(ThreadState *state) { of(state).machine->commitStores(of(state)); }

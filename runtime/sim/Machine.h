@@ -202,7 +202,8 @@ public:
                 uint64_t barrier, uint32_t blocks);
   /// Whether the tensor has an element at a coordinate that the program read.
   void checkPlace(Thread &thread, Site site, const void *map, int32_t dimension, int32_t coordinate);
-  void storeTile(Thread &thread, Site site, const void *map, uint64_t source, const int32_t *coordinates, int32_t rank);
+  void storeTile(Thread &thread, Site site, const void *map, uint64_t source, const int32_t *coordinates, int32_t rank,
+                 bool adds);
   void commitStores(Thread &thread) { commit(thread.storeGroups); }
   void waitForStores(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.storeGroups, underWay); }
   uint64_t beginMatmul(Thread &thread, Site site, const MatmulPart &part);

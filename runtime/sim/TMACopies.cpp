@@ -225,8 +225,21 @@ void Machine::checkPlace(Thread &thread, Site site, const void *mapAddress, int3
            *thread.block);
 }
 
+/// Adds numbers to others, each atomically: blocks run side by side.
+template <typename Number> static void addNumbers(uint64_t address, const char *numbers, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes; at += sizeof(Number)) {
+    Number number, before, after;
+    std::memcpy(&number, numbers + at, sizeof(number));
+    auto *place = reinterpret_cast<Number *>(address + at);
+    __atomic_load(place, &before, __ATOMIC_RELAXED);
+    do
+      after = before + number;
+    while (!__atomic_compare_exchange(place, &before, &after, /*weak=*/true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  }
+}
+
 void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint64_t source, const int32_t *coordinates,
-                        int32_t rank) {
+                        int32_t rank, bool adds) {
   const TensorMap *map = findMap(thread, site, mapAddress, rank);
   uint64_t offset;
   if (!map || !isAligned(thread, site, source) || !isLegalBox(thread, site, *map, coordinates, /*isStore=*/true))
@@ -252,9 +265,19 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
     if (!map->findRow(coordinates, row, address, first, count))
       continue;
     uint64_t length = count * map->elementBytes;
-    std::memcpy(reinterpret_cast<char *>(address), bytes.data() + row * map->rowBytes() + first * map->elementBytes,
-                length);
-    if (const ArgumentMemory *memory = findArgument(-1, map->address))
+    const char *from = bytes.data() + row * map->rowBytes() + first * map->elementBytes;
+    const ArgumentMemory *memory = findArgument(-1, map->address);
+    if (adds) {
+      if (checked && memory && !memory->isWritten(address, length))
+        reportAt(UnwrittenRead, site,
+                 "read of unwritten memory: '" + memory->buffer->name + "', to which a TMA copy of " +
+                     describeNumber(thread.number) + " adds",
+                 *thread.block);
+      map->isFloat() ? addNumbers<float>(address, from, length) : addNumbers<uint32_t>(address, from, length);
+    } else {
+      std::memcpy(reinterpret_cast<char *>(address), from, length);
+    }
+    if (memory)
       memory->setWritten(address, length);
   }
 }

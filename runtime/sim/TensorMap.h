@@ -24,6 +24,8 @@ struct TensorMap {
   bool isValid() const { return magic == magicNumber; }
   /// Of a map of tf32 TMA rounds what it loads, to nearest even (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 and _FTZ).
   bool roundsToTF32() const { return element == 11 || element == 12; }
+  /// Of f32 (CU_TENSOR_MAP_DATA_TYPE_FLOAT32).
+  bool isFloat() const { return element == 7; }
   uint64_t rowBytes() const { return uint64_t(box[0]) * elementBytes; }
   uint64_t rows() const {
     uint64_t count = 1;

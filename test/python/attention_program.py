@@ -26,6 +26,7 @@ class Program:
     dtype: str = "float16"
     finite: bool = False
     rounded: bool = True
+    none: str = "sum"  # what says that a row sees no key
 
     def tensors(self) -> list[te.Tensor]:
         own, dtype, shape = self.heads // self.shared, self.dtype, (self.heads, self.queries, self.keys)
@@ -52,6 +53,8 @@ class Program:
         total = te.compute(shape[:2], lambda b, i: te.sum(exps[b, i, jl], axis=jl), name="total")
 
         def share(b: Any, i: Any, j: Any) -> Any:
+            if self.divided == "by one over it":
+                return exps[b, i, j] * (1 / total[b, i])
             return exps[b, i, j] / total[b, i] if self.divided == "before" else exps[b, i, j]
 
         weight = te.compute(
@@ -66,7 +69,8 @@ class Program:
         def result(b: Any, i: Any, c: Any) -> Any:
             value = values[b, i, c] / total[b, i] if self.divided == "after" else values[b, i, c]
             if self.finite:
-                value = te.select(total[b, i] == 0.0, te.const(0.0, "float32"), value)
+                none = {"sum": total[b, i] == 0.0, "maximum": most[b, i] == float("-inf"), "place": i < 5}[self.none]
+                value = te.select(none, te.const(0.0, "float32"), value)
             return value.astype(dtype)
 
         return [q, k, v, te.compute(values.shape, result, name="out")]

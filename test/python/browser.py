@@ -61,7 +61,7 @@ def in_browser(page: Path, folder: Path, drive: str) -> dict[str, object]:
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     command += [f"--user-data-dir={folder / 'profile'}", "--window-size=1600,1000", "--virtual-time-budget=20000"]
-    ran = subprocess.run([*command, "--dump-dom", driven.as_uri()], capture_output=True, text=True, timeout=120)
+    ran = subprocess.run([*command, "--dump-dom", driven.as_uri()], capture_output=True, text=True, timeout=600)
     found = re.search(r'<pre id="found">(.*?)</pre>', ran.stdout)
     assert found is not None, ran.stderr[-2000:]
     told = json.loads(html.unescape(found[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import types
@@ -10,16 +11,42 @@ import pytest
 
 from sample import mark_sweep
 from tilewright.backend import cubin
-from tilewright.runtime import cuda_driver
+from tilewright.ir import running
+from tilewright.runtime import cuda_driver, simulator
 
 # What a test sees compiled is compiled by this tree; tests of the cache bring their own. Processes inherit it.
 os.environ["TILEWRIGHT_CACHE"] = "off"
+simulator.optimizes = False  # most kernels here take longer to compile than to run
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Before pytest leaves out what `-m` does not name."""
     mark_sweep(items)
+
+
+class Failures:
+    """Tells at once what fails, and not only at the end, which a run may not reach."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._terminal = config.pluginmanager.getplugin("terminalreporter")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self._terminal is not None:
+            self._terminal.write_line(f"\nFAILED {report.nodeid}")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput"):
+        session.config.pluginmanager.register(Failures(session.config))
+    gc.disable()  # while tests are collected, nothing becomes garbage
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is there now stays: tests that collect garbage need not look through frameworks and thousands of tests."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
@@ -46,3 +73,13 @@ def no_spills(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
             assert not spilling and not self.notes, f"{spilling} {self.notes}"
 
     monkeypatch.setattr(cubin, "Cubin", Checked)
+
+
+@pytest.fixture(autouse=True)
+def verified(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the sweep, and in random programs, all IR is verified after each pass, as `tilewright-opt` does; in the sweep
+    LLVM optimizes simulated kernels, as for a user."""
+    if request.node.get_closest_marker("sweep"):
+        monkeypatch.setattr(simulator, "optimizes", True)
+    if request.node.get_closest_marker("sweep") or "fuzz" in request.path.parts:
+        monkeypatch.setattr(running, "always_verifies_each", True)

@@ -1,4 +1,4 @@
-"""How long a call runs on after Ctrl-C."""
+"""Ctrl-C within a call: native work that is held until the call has ended, and how much a call computes after it."""
 
 from __future__ import annotations
 
@@ -8,30 +8,76 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-__all__ = ["seconds_after_ctrl_c"]
+import pytest
 
-
-def _without_processor(thread: int) -> float:
-    """The seconds in which a thread was ready to run, and the processors ran others: a busy machine's part."""
-    return int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[1]) * 1e-9
+__all__ = ["Held", "interrupt", "processor_seconds_after_ctrl_c"]
 
 
-def seconds_after_ctrl_c(call: Callable[[], object], after: float = 0.3) -> float:
-    """The seconds from Ctrl-C, `after` so many of the call, to the end of the call, which raises KeyboardInterrupt.
+class Held:
+    """Ctrl-C comes within the piece of work of this number, and that piece does not end before `release`.
 
-    Those in which this thread, or the one that sends the signal, waited for a processor do not count. To be called in
-    the main thread, which gets the signals.
+    A call that waits for the piece would never end.
     """
-    main, began = os.getpid(), list[float]()
+
+    def __init__(self, number: int) -> None:
+        self.number, self.begun = number, 0
+        self._over, self._ended = threading.Event(), threading.Event()
+
+    def within(self, work: Callable[[], Any]) -> Callable[[], Any]:
+        """A piece of work as it is done."""
+        self.begun += 1
+        if self.begun != self.number:
+            return work
+
+        def held() -> Any:
+            signal.raise_signal(signal.SIGINT)  # to this thread: nothing wakes the one that waits
+            self._over.wait()
+            try:
+                return work()
+            finally:
+                self._ended.set()
+
+        return held
+
+    @property
+    def is_released(self) -> bool:
+        return self._over.is_set()
+
+    def release(self) -> None:
+        self._over.set()
+        if self.begun >= self.number:
+            self._ended.wait()
+
+
+def interrupt(call: Callable[[], object], held: Held) -> None:
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        assert held.begun == held.number, "the call goes on"
+    finally:
+        held.release()
+
+
+def processor_seconds_after_ctrl_c(call: Callable[[], object], after: float = 0.1) -> float:
+    """The seconds of a processor that this thread takes from Ctrl-C to the end of the call, which raises
+    KeyboardInterrupt. The signal comes once the call has taken `after` seconds of a processor.
+
+    What else the machine does is no matter. To be called in the main thread, which gets the signals.
+    """
+    main, at_signal = os.getpid(), list[float]()
+
+    def taken() -> float:
+        return int(Path(f"/proc/self/task/{main}/schedstat").read_text().split()[0]) * 1e-9
+
+    begin = taken()
 
     def send() -> None:
-        time.sleep(after)
-        own = threading.get_native_id()
-        waited = _without_processor(own)
-        began.extend([time.monotonic(), -_without_processor(main)])
+        while taken() < begin + after:
+            time.sleep(0.001)
+        at_signal.append(taken())
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        began.append(_without_processor(own) - waited)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     sender = threading.Thread(target=send, daemon=True)
@@ -39,10 +85,10 @@ def seconds_after_ctrl_c(call: Callable[[], object], after: float = 0.3) -> floa
     try:
         call()
     except KeyboardInterrupt:
-        ended, waited = time.monotonic(), _without_processor(main)
+        end = taken()
     else:
         raise AssertionError("the call ended before Ctrl-C")
     finally:
         signal.signal(signal.SIGINT, before)
     sender.join()
-    return ended - began[0] - (waited + began[1]) - began[2]
+    return end - at_signal[0]

@@ -1,5 +1,8 @@
 """What scripts begin with that run beside a driver that is not there: arrays that say that they are on the GPU."""
 
+# tvm_ffi imports torch where it is installed, which takes two seconds.
+WITHOUT_TORCH = 'import sys; sys.modules["torch"] = None\n'
+
 ON_GPU = """
 import ctypes, sys
 import numpy as np

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def mark_sweep(items: Sequence[pytest.Item]) -> None:
     """Marks the cases that are in no sample."""
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("sample") and not any(map(item.get_closest_marker, ("gpu", "slow"))):
+        if item.get_closest_marker("sample") and not any(map(item.get_closest_marker, ("gpu", "slow", "sweep"))):
             tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in tests.values():
         marker = cases[0].get_closest_marker("sample")
@@ -61,3 +62,12 @@ def mark_sweep(items: Sequence[pytest.Item]) -> None:
         for number, item in enumerate(cases):
             if number not in sample:
                 item.add_marker(pytest.mark.sweep)
+
+
+def selected(request: pytest.FixtureRequest, test: str, parameter: str) -> list[Any]:
+    """The values of a parameter for which this session runs a test that is in the fixture's file."""
+    return [
+        item.callspec.params[parameter]
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and (item.path, item.originalname) == (request.path, test)
+    ]

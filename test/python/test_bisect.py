@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 from mlir import ir
 
 import tilewright as tw
+from command import tilewright
 from fuzz.check import check
 from fuzz.choices import Choices, Seeded
 from fuzz.expressions import arguments, is_same, random_expressions
@@ -53,7 +52,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("after", WRONG)
 def test_a_wrong_pass(after: str) -> None:
     stage, before, linalg, loops, gpu = WRONG[after]
@@ -80,7 +79,7 @@ def test_a_right_program() -> None:
     assert str(found).startswith("main: each stage computes the same\n  te      right: by NumPy\n")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("behind", ["canonicalize", "outline-kernels", "plan-workspace"])
 def test_a_wrong_pass_among_others(behind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One between two stages that cannot be left out is named, too: those that must follow run behind it."""
@@ -112,6 +111,7 @@ def test_a_stage_that_crashes_or_reports() -> None:
     assert found.stage == "gpu" and found.found.startswith("SimulationError: ")
 
 
+@pytest.mark.sweep
 def test_symbols_and_sizes_become_small() -> None:
     n = te.var("n", divisible_by=2)
     found = testing.bisect(*rows(n), after={"linalg": triple})
@@ -211,6 +211,7 @@ def test_wrong_arguments() -> None:
         testing.bisect(te.create_schedule(B.op), [A, B])
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("first", range(0, 24, 8))
 def test_te_by_numpy_is_what_kernels_compute(first: int) -> None:
     """Of random expressions with every operator, bit for bit."""
@@ -244,8 +245,7 @@ name = "double"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tilewright", "bisect", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ})
+    return tilewright("bisect", *arguments)
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -270,6 +270,7 @@ def test_the_command(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.sweep
 def test_the_page(tmp_path: Path) -> None:
     page = (Path(__file__).parent.parent.parent / "docs" / "wrong-results.md").read_text()
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
@@ -314,6 +315,7 @@ def test_fuzzers_report_through_it(monkeypatch: pytest.MonkeyPatch) -> None:
         check(program, schedule, "sim")
 
 
+@pytest.mark.sweep
 def test_target_cpu() -> None:
     A = te.placeholder((8, 8), name="A")
     B = te.compute((8, 8), lambda i, j: A[i, j] * 2.0, name="B")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tilewright as tw
+from command import tilewright
 from tilewright.cli import doctor
 
 ROOT = Path(__file__).parent.parent.parent
@@ -17,7 +18,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def run(*arguments: str) -> str:
-    result = subprocess.run([sys.executable, "-m", "tilewright", *arguments], capture_output=True, text=True)
+    result = tilewright(*arguments)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -102,7 +103,7 @@ def test_first_example_of_the_readme(tmp_path: Path) -> None:
 
 
 def refused(*arguments: str) -> str:
-    result = subprocess.run([sys.executable, "-m", "tilewright", *arguments], capture_output=True, text=True)
+    result = tilewright(*arguments)
     assert (result.returncode, result.stdout) == (1, "")
     return result.stderr
 
@@ -176,7 +177,7 @@ def test_a_cache_that_is_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_of_options(arguments: list[str], text: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "tilewright", *arguments], capture_output=True, text=True)
+    done = tilewright(*arguments)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"tilewright {arguments[0]}: error: argument {text}")
 
 

@@ -72,4 +72,6 @@ def test_ci_installs_and_tests_by_the_commands_of_the_readme() -> None:
     readme = ROOT / "README.md"
     assert commands_of(readme, 1) == "pip install -v . && tilewright demo\n"
     assert commands_of(readme, 2) == "pip install '.[test]' && python -m pytest\n"
-    assert "tools/commands-of.py README.md $number" in (ROOT / ".ci" / "run").read_text()
+    script = (ROOT / ".ci" / "run").read_text()
+    assert 'tools/commands-of.py README.md "$1"' in script
+    assert "\nreadme 1\ntests readme 2\n" in script

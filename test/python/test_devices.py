@@ -10,7 +10,6 @@ import pytest
 import tilewright as tw
 from tilewright import devices, schedules
 from tilewright.devices.present import _described
-from tilewright.target import architectures
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_memory_limits_are_those_that_the_compiler_checks() -> None:
         s[s.cache_read(A, "shared", [C])].compute_at(s[C], b)
         tw.build(s, [A, C], tw.Target("cuda", arch=arch), "f")
 
-    known = [arch for arch in architectures() if devices.capability_of(arch)]
+    known = [arch for arch in devices.architectures() if devices.capability_of(arch)]
     assert len(known) > 10
     for arch in known:
         limit = devices.default_for(arch).shared_bytes_per_block

@@ -16,7 +16,11 @@ MODULES = sorted(
 )
 
 
-@pytest.mark.parametrize("name", MODULES)
+SEARCHES = pytest.param("tilewright.tuning", marks=pytest.mark.sweep)  # takes eight seconds
+
+
+@pytest.mark.sample(50)
+@pytest.mark.parametrize("name", [SEARCHES if name == "tilewright.tuning" else name for name in MODULES])
 def test_examples(name):
     if "torch" in name:
         pytest.importorskip("torch")

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 import tilewright
 
 PACKAGE = Path(tilewright.__file__).parent
-# From the bottom up. What stands in one line may import each other.
+# From the bottom up. Within a line imports have one direction, too.
 LAYERS = (
     {"errors", "guards"},
     {"error", "tvm_compat", "messages", "native", "storage", "transform"},
     {"dtypes", "ir", "cache"},
-    {"target", "devices"},  # a target has a device, and `devices.current` is that of the target in force
+    {"devices"},
+    {"target"},
     {"runtime"},
     {"nd", "te", "backend", "tir"},
     {"report", "instructions", "aot", "records"},
@@ -24,8 +26,6 @@ LAYERS = (
     {"cli"},
     {"__main__"},
 )
-# Within a layer imports have one direction, too, but for these.
-MUTUAL = {("devices", "target"), ("target", "devices")}
 
 
 def modules() -> dict[str, Path]:
@@ -44,24 +44,30 @@ def is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def imports(module: str, *, deferred: bool) -> Iterator[tuple[str, int]]:
-    """The modules of the package that a module imports, and the lines; `deferred` ones stand in functions."""
+@cache
+def _imports(module: str) -> tuple[tuple[str, int, bool], ...]:
+    """The modules of the package that a module imports, the lines, and whether they stand in functions."""
     path = MODULES[module]
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     package = [part for part in package if part]
 
-    def visit(node: ast.AST, in_function: bool) -> Iterator[tuple[str, int]]:
+    def visit(node: ast.AST, in_function: bool) -> Iterator[tuple[str, int, bool]]:
         for child in ast.iter_child_nodes(node):
             if is_for_types(child):
                 continue
-            if isinstance(child, ast.ImportFrom) and child.level and (deferred or not in_function):
+            if isinstance(child, ast.ImportFrom) and child.level:
                 base = ".".join((*package[: len(package) - child.level + 1], *filter(None, [child.module])))
                 for alias in child.names:
                     name = f"{base}.{alias.name}".lstrip(".")
-                    yield (name if name in MODULES else base), child.lineno
+                    yield (name if name in MODULES else base), child.lineno, in_function
             yield from visit(child, in_function or isinstance(child, (ast.FunctionDef, ast.Lambda)))
 
-    yield from visit(ast.parse(path.read_text()), False)
+    return tuple(visit(ast.parse(path.read_text()), False))
+
+
+def imports(module: str, *, deferred: bool) -> Iterator[tuple[str, int]]:
+    """The modules of the package that a module imports, and the lines; `deferred` ones stand in functions."""
+    return ((name, line) for name, line, in_function in _imports(module) if deferred or not in_function)
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
@@ -105,8 +111,6 @@ def test_packages_have_no_cycles() -> None:
         others = {name.partition(".")[0] for name, _ in imports(module, deferred=True)}
         graph.setdefault(package, set()).update(one for one in others if one not in ("", package))
     del graph[""]
-    for one, other in MUTUAL:
-        graph[one].discard(other)
     assert cycle(graph) == []
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sample import selected
+
 ROOT = Path(__file__).parent.parent / "lit"
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
@@ -23,16 +25,11 @@ FILES = sorted(
 @pytest.fixture(scope="module")
 def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     """What lit says of each file that this session has selected, from one run of lit."""
-    selected = [
-        item.callspec.params["file"]
-        for item in request.session.items
-        if hasattr(item, "callspec") and item.path == Path(__file__)
-    ]
     report = tmp_path_factory.mktemp("lit") / "report.json"
     environment = {**os.environ, "TILEWRIGHT_LIT_OUTPUT": str(report.parent)}
     command = [sys.executable, "-c", "from lit.main import main; main()", "-q", "--output", str(report)]
     run = subprocess.run(
-        [*command, *(str(ROOT / file) for file in selected)],
+        [*command, *(str(ROOT / file) for file in selected(request, "test_lit", "file"))],
         env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     if not report.exists():

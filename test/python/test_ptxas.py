@@ -72,6 +72,7 @@ def quotients(dtype: str = "float32", divisor: int = 3) -> tuple[te.Schedule, li
     return s, [A, Y]
 
 
+@pytest.mark.sample(2)
 @needs_disassembler
 @pytest.mark.parametrize("divisor", [3, 5, 6, 7, 9, 10, 100])
 def test_quotients_in_64_bit_indices(divisor: int) -> None:
@@ -99,6 +100,7 @@ def subtracted(form: str) -> tuple[te.Schedule, list[te.Tensor]]:
 FORMS = ["quotient", "long", "high", "chosen"]
 
 
+@pytest.mark.sample(1)
 @needs_disassembler
 @pytest.mark.parametrize("form", FORMS)
 def test_quotients_of_data(form: str) -> None:
@@ -202,6 +204,7 @@ def check_bytes(target: str) -> None:
     np.testing.assert_array_equal(got, a[(9 - np.arange(12) % 6 * 3) // 8 % 2])
 
 
+@pytest.mark.sample(1)
 @needs_disassembler
 @pytest.mark.parametrize("form", PACKED)
 def test_16_bit_integers_are_not_packed(form: str) -> None:

@@ -56,6 +56,7 @@ def test_alignment(bench: dict[str, ModuleType], group: str, is_odd: bool) -> No
 ROUNDING = {torch.float32: 2e-6, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7, torch.int32: 0, torch.int64: 0}
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("number", range(2))
 def test_on_the_simulator(bench: dict[str, ModuleType], group: str, number: int) -> None:

@@ -27,7 +27,7 @@ def test_kinds(target, dtype, thing): pass
 def test_few(n): pass
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("n", [0, pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("n", [0, pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.sweep)])
 def test_slow(n): pass
 """
 
@@ -77,12 +77,12 @@ def collect(folder: Path, *names: str) -> dict[str, set[str]]:
 
 def test_each_case_is_in_the_suite_or_in_the_sweep(tmp_path: Path) -> None:
     found = collect(tmp_path)
-    assert len(found) == 10 + 24 + 3 + 3
+    assert len(found) == 10 + 24 + 3 + 4
     suite = {name for name, marks in found.items() if not marks}
     assert {name for name in suite if "numbers" in name} == {f"test_numbers[{n}]" for n in (0, 3, 6)}
     assert {name for name in suite if "few" in name} == {f"test_few[{n}]" for n in range(3)}
-    assert {name for name in found if "slow" in name and found[name]} == {"test_slow[1]", "test_slow[2]"}
-    assert found["test_slow[1]"] == {"slow"} and found["test_slow[2]"] == {"sweep"}
+    assert {name for name in found if "slow" in name and found[name]} == {f"test_slow[{n}]" for n in (1, 2, 3)}
+    assert found["test_slow[1]"] == {"slow"} and found["test_slow[2]"] == found["test_slow[3]"] == {"sweep"}
     kinds = {name for name in suite if "kinds" in name}
     assert len(kinds) == 4  # one for each dtype
     for word in ("sim", "cpu", "-a-", "-b-", "-c-", "-d-", "thing0", "thing1"):

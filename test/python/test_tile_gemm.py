@@ -70,12 +70,14 @@ def test_bf16() -> None:
         }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
 def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
     build(tile_gemm.Gemm(512, 512, 256, transpose_a=transpose_a, transpose_b=transpose_b))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("dtype", "instruction"),
     [

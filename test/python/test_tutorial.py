@@ -20,9 +20,16 @@ from test_api_docs import EVERY
 from tree import ROOT
 
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
+LONG = {"08-attention", "11-tuning"}
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "questions.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=pytest.mark.sweep if page.stem in LONG else ())
+        for page in [*PAGES, ROOT / "docs" / "questions.md"]
+    ],
+)
 def test_the_code_of_a_page_runs(
     page: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

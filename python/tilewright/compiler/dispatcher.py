@@ -194,13 +194,10 @@ class _Compiled:
     """The choice between functions that are compiled in this process."""
 
     def __init__(self, choice: _Choice) -> None:
-        import ctypes
-
         from mlir import ir
-        from mlir.execution_engine import ExecutionEngine
 
         from ..ir import context
-        from ..native.jit import lookup
+        from ..native.jit import Engine, lookup
         from ..runtime.ffi import run_time_symbols
         from .dispatch_module import module_text
 
@@ -210,11 +207,8 @@ class _Compiled:
             symbols[f"{program.name}_call"] = program.entry
             symbols[f"{program.name}_signature"] = lookup(program.engine, f"{program.name}_signature")
         with context():
-            engine = ExecutionEngine(
-                ir.Module.parse(module_text(choice.name, choice.functions, export=False)), opt_level=1
-            )
-        for symbol, address in symbols.items():
-            engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
+            module = ir.Module.parse(module_text(choice.name, choice.functions, export=False))
+            engine = Engine(module, 1, symbols)
         self._engine = engine
         self.entry: int = lookup(engine, f"{choice.name}_call")
         self._safe_call = lookup(engine, f"__tvm_ffi_{choice.name}")

@@ -182,7 +182,11 @@ class Lowering:
         doing = f"lowering {self.name} from {above} to {stage}"
         with self.timed(stage):
             begin = "gpu" if (above, stage) == ("nvvm", "host") else above
-            run_passes(module, pipeline_text(begin, stage, self.target), doing, stage, schedule=stage in SCHEDULED)
+            scheduled = stage in SCHEDULED
+            run_passes(
+                module, pipeline_text(begin, stage, self.target), doing, stage,
+                schedule=scheduled, verifies_each=scheduled or stage == "linalg",
+            )  # fmt: skip
         self._arrive(stage, module)
         return self.modules[stage]
 

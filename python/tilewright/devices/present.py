@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from .architectures import architectures
 from .capabilities import CAPABILITIES
 from .gpu import GPU
 from .table import default_for, known_as
@@ -35,8 +36,6 @@ def present(ordinal: int = 0) -> GPU | None:
 
 
 def _described(driver: Any, device: Any) -> GPU:
-    from ..target import architectures
-
     def attribute(name: str) -> int:
         _, value = driver.cuDeviceGetAttribute(
             getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device

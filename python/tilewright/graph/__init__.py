@@ -6,7 +6,8 @@ from .bisect import ModelBisection, bisect_model
 from .builder import Graph, GraphBuilder, Value
 from .compile import PASSES, STAGES, compile_graph, ir_of_graph
 from .groups import Group
-from .model import Model, Plan, PlannedBuffer
+from .model import Model
+from .plan import Plan, PlannedBuffer
 from .quantization import quantize_graph, quantize_weights
 from .types import TensorType
 

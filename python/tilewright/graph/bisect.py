@@ -89,8 +89,9 @@ def bisect_model(
       without canonicalize      y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without cse               y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without raise-attention   y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
-      without fuse-quantization y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without merge-matmuls     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without fuse-quantization y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without channels-last     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without sink-reshapes     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without fold-weights      y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without fuse-operators    y[0]: expected 3.0, got 2.0; 2 of 2 elements differ

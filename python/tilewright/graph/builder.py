@@ -55,7 +55,8 @@ class Graph:
 
     Outside of the IR stand the weights by their names, and the symbols of the extents.
 
-    Inputs and outputs in `stored` are of types that te does not have; in the IR they are bytes.
+    Inputs and outputs in `stored` are of types that te does not have; in the IR they are bytes. The last results of the
+    function are the numbers that the symbols of `counts` stand for.
     """
 
     module: ir.Module
@@ -63,6 +64,7 @@ class Graph:
     symbols: Mapping[str, Var]
     name: str
     stored: Mapping[str, str] = field(default_factory=dict[str, str])
+    counts: tuple[str, ...] = ()
 
 
 class GraphBuilder:
@@ -91,6 +93,7 @@ class GraphBuilder:
         _ = self.context.dialects["graph"]
         self.symbols: dict[str, Var] = dict(symbols or {})
         self.weights: dict[str, np.ndarray] = {}
+        self.counts: dict[str, Value] = {}
         self.name = name
         self._names = inputs
         self._weights: dict[str, Value] = {}
@@ -208,8 +211,21 @@ class GraphBuilder:
         self._weights[name] = Value(made.result, kind)
         return self._weights[name]
 
+    def count(self, symbol: Var, value: Value) -> Var:
+        """Makes `symbol` stand for a number that the model computes: `value`, an int64 of no dimension.
+
+        What is made afterwards may have the symbol among its extents. A call reads the number on the host, before the
+        first group runs that needs it. Raises CompileError for another value.
+        """
+        if value.type != TensorType((), "int64"):
+            raise self.error(f"expected an int64 of no dimension as the number of {symbol.name}, got {value.type}")
+        self.symbols[symbol.name] = symbol
+        self.counts[symbol.name] = value
+        return symbol
+
     def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
         """Ends the function with the model's outputs."""
+        outputs = [*outputs, *self.counts.items()]
         types: list[ir.Type] = [one.value.type for _, one in outputs]
         ir.Operation.create("func.return", operands=[one.value for _, one in outputs])  # pyright: ignore[reportUnknownArgumentType]
         attributes = self._function.attributes
@@ -219,7 +235,7 @@ class GraphBuilder:
             [ir.DictAttr.get({"graph.name": ir.StringAttr.get(each)}) for each, _ in outputs]
         )
         self.module.operation.verify()
-        return Graph(self.module, self.weights, self.symbols, self.name)
+        return Graph(self.module, self.weights, self.symbols, self.name, counts=tuple(self.counts))
 
 
 def _told(error: Exception) -> str:

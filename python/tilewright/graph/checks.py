@@ -62,7 +62,7 @@ def checked(
     outputs = tensors[len(inputs) : len(inputs) + len(results)]
     numbers = {symbol: extents[symbol.name] for symbol in group.all_symbols if symbol.name in extents}
 
-    def computed(rounded: bool) -> list[np.ndarray]:
+    def computed(rounded: int) -> list[np.ndarray]:
         wide, places = in_double(outputs, rounded=rounded)
         given = {
             places.get(tensor, tensor): array.astype(np.float64) if "float" in array.dtype.name else array
@@ -71,11 +71,13 @@ def checked(
         return list(interpret(wide, given, numbers))
 
     try:
-        expected = computed(False)
+        expected = computed(0)
         right = _agree(results, expected, [0.0] * len(results))
         if not right:
-            # What the program's own roundings to 16 bits change: float32 has them at other places than float64.
-            changes = [_largest(a - b) for a, b in zip(computed(True), expected)]
+            # What the program's own roundings to 16 bits change: float32 has them at other places than float64. Before
+            # it is quantised, what is halfway in float64 need not be so in float32.
+            is_quantised = "quantize" in group.operators
+            changes = [_change(a, b, is_quantised) for a, b in zip(computed(32 if is_quantised else 16), expected)]
             right = any(changes) and _agree(results, expected, changes)
     except TilewrightError as error:
         return GroupCheck(group, True, 0.0, str(error))
@@ -90,21 +92,23 @@ def checked(
 
 
 def _agree(results: Sequence[np.ndarray], expected: Sequence[np.ndarray], changes: Sequence[float]) -> bool:
-    """Whether results are those expected, but for rounding and for four times what other roundings have changed."""
+    """Whether results are those expected, but for rounding and for what other roundings change."""
     for got, wanted, change in zip(results, expected, changes):
         apart = differs(got, wanted)
         if change and apart.any():
-            apart &= ~(np.abs(got.astype(np.float64) - wanted.astype(np.float64)) <= 4 * change)
+            apart &= ~(np.abs(got.astype(np.float64) - wanted.astype(np.float64)) <= change)
         if apart.any():
             return False
     return True
 
 
-def _largest(values: np.ndarray) -> float:
-    """The largest magnitude of what is finite; 0 of what are no floats."""
-    if "float" not in values.dtype.name:
-        return 0.0
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+def _change(rounded: np.ndarray, exact: np.ndarray, is_quantised: bool) -> float:
+    """How far other roundings may change results: four times the largest change that some have made of floats. Floats
+    that are quantised afterwards are as many steps away as some have come to be."""
+    if "float" not in exact.dtype.name:
+        return float(np.abs(rounded.astype(np.int64) - exact).max(initial=0)) if is_quantised else 0.0
+    values = rounded - exact
+    return 4 * float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
 @dataclass(frozen=True, slots=True)

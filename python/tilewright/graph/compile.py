@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mlir import ir
 
@@ -14,7 +14,8 @@ from .builder import Graph
 from .definitions import define, model_function
 from .groups import Group, constants_outside, read_groups
 from .memory_needs import lives_of
-from .model import Model, Plan, PlannedBuffer
+from .model import Model
+from .plan import Plan, PlannedBuffer
 from .types import TensorType, from_ir
 from .views import Parts, parts_in
 from .weights import weight_of
@@ -22,13 +23,16 @@ from .weights import weight_of
 __all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph", "passes_for"]
 
 _SIMPLIFY = (
-    "canonicalize", "cse", "raise-attention", "fuse-quantization", "merge-matmuls", "channels-last", "sink-reshapes",
+    "canonicalize", "cse", "raise-attention", "merge-matmuls", "fuse-quantization", "channels-last", "sink-reshapes",
     "fold-weights",
 )  # fmt: skip
 _LAST = ("fold-groups", "view-reshapes", "plan-memory", "form-cuda-graph")
 PASSES = (*_SIMPLIFY, "fuse-operators", *_LAST)
-"""The passes on a graph, in their order. Each can be switched off. `channels-last` is for GPUs with tensor cores alone,
-and `form-cuda-graph` for target cuda."""
+"""The passes on a graph, in their order. Each can be switched off. `channels-last` is for a processor and for GPUs with
+tensor cores alone, and `form-cuda-graph` for target cuda."""
+
+# What a processor has otherwise.
+_FOR_PROCESSORS = {"channels-last": "channels-last{floats=true}", "fold-weights": "fold-weights{transposes=true}"}
 
 STAGES = ("graph", "groups")
 """The stages of a model: as it was imported, and its groups."""
@@ -87,7 +91,8 @@ def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str 
     with progress(f"optimising {graph.name}"):
         # By warpgroups, attention has kernels for tensors that are not row-major.
         strided = target is not None and _has_feature(Target.of(target), "wgmma")
-        return _optimised(graph.module, graph.name, graph, off, strided)
+        options = _FOR_PROCESSORS if target is not None and Target.of(target).kind == "cpu" else {}
+        return _optimised(graph.module, graph.name, graph, off, strided, options)
 
 
 def passes_for(target: Target | None) -> list[str]:
@@ -95,7 +100,7 @@ def passes_for(target: Target | None) -> list[str]:
     left_out: set[str] = set()
     if target is None or target.kind != "cuda":
         left_out.add("form-cuda-graph")
-    if target is None or not _has_feature(target, "mma.sync"):
+    if target is None or target.kind != "cpu" and not _has_feature(target, "mma.sync"):
         left_out.add("channels-last")
     return [name for name in PASSES if name not in left_out]
 
@@ -104,11 +109,13 @@ def _has_feature(target: Target, feature: str) -> bool:
     return target.kind != "cpu" and target.device is not None and feature in target.device.features
 
 
-def _optimised(module: ir.Module, name: str, graph: Graph, off: frozenset[str], strided: bool) -> dict[str, str]:
+def _optimised(
+    module: ir.Module, name: str, graph: Graph, off: frozenset[str], strided: bool, options_of: Mapping[str, str]
+) -> dict[str, str]:
     """Runs the passes, but those in `off`, on a graph, which become groups. Returns its texts by stage."""
     texts: dict[str, str] = {}
     doing = f"optimising {name}"
-    simplify = [flag for flag in _SIMPLIFY if flag not in off]
+    simplify = [options_of.get(flag, flag) for flag in _SIMPLIFY if flag not in off]
     if simplify:
         run_passes(module, f"builtin.module({','.join(simplify)})", doing, "graph")
     texts["graph"] = str(module)
@@ -143,8 +150,8 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
                 weights[operation.operation.result] = weight
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
-            constants, weights, parts, _plan(function, groups, parts), texts, graph.stored,
-            "graph.cuda_graph" in attributes,
+            constants, weights, parts, _plan(function, groups, parts), texts, graph.stored, graph.counts,
+            "graph.cuda_graph" in attributes and not graph.counts,
         )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from ..te.strides import Strided
 from ..te.walks import parts
 from .attention_groups import attention_group
 from .definitions import label_of, symbols_apart, tensors_of
+from .joint_results import as_one_stage
 from .types import TensorType, from_ir
 from .views import View
 
@@ -177,6 +178,8 @@ def _read_group(
         nodes.setdefault(label_of(found))
     yielded = list(block.operations[len(block.operations) - 1].operation.operands)
     outputs = [tensors[value] for value in yielded]
+    if target.kind != "cpu":
+        outputs = as_one_stage(outputs)
     attributes = group.attributes
     ends = tuple(ir.StringAttr(one).value for one in ir.ArrayAttr(attributes["ends"])) if "ends" in attributes else ()
     offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
@@ -207,13 +210,17 @@ def _attribute_names(operation: ir.Operation) -> Sequence[str]:
 def _schedule(outputs: Sequence[Tensor], target: Target) -> te.Schedule:
     """The schedule of a group: for GPUs and the simulator that of the rules.
 
-    For a processor every stage that is computed element by element is computed where it is read, unless that repeats
-    work.
+    For a processor it is that of the rules where they have tiles of matmuls. Elsewhere every stage that is computed
+    element by element is computed where it is read, unless that repeats work.
     """
-    if target.kind != "cpu":
-        from ..rules import auto_schedule
+    from ..rules import auto_schedule
+    from ..rules.processor import schedule_of_tiles
 
+    if target.kind != "cpu":
         return auto_schedule([tensor.op for tensor in dict.fromkeys(outputs)], target)
+    tiled = schedule_of_tiles([tensor.op for tensor in dict.fromkeys(outputs)], target)
+    if tiled is not None:
+        return tiled
     schedule = te.create_schedule([tensor.op for tensor in dict.fromkeys(outputs)])
     stages = operations([tensor.op for tensor in outputs])
     results = {tensor.op for tensor in outputs}

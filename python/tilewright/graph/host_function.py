@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mlir import ir
-from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
 from ..dtypes import DLPACK_CODES
 from ..ir import context
 from ..ir.running import run_manager
-from ..native.jit import lookup
+from ..native.jit import Engine, lookup
 from ..native.library import library
 from ..runtime.dlpack import CPU, CUDA, DLTensor
 from ..runtime.ffi import TYPE_DLTENSOR, Any_, libtvm_ffi, raise_error, run_time_symbols
@@ -56,9 +55,7 @@ class HostFunction:
             # The groups of target sim launch on the simulator themselves.
             options = f"target={'cuda' if on_gpu else 'cpu'} model=true"
             run_manager(PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})"), module.operation)
-            self._engine = ExecutionEngine(module, opt_level=0)
-        for symbol, address in symbols.items():
-            self._engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
+            self._engine = Engine(module, 0, symbols)
         self._call = _SafeCall(lookup(self._engine, f"__tvm_ffi_{_NAME}"))
         if on_gpu:
             weakref.finalize(self, _close, lookup(self._engine, f"{_NAME}_model"), self._engine).atexit = False
@@ -98,7 +95,7 @@ class HostFunction:
             raise_error()
 
 
-def _close(model: int, engine: ExecutionEngine) -> None:
+def _close(model: int, engine: Engine) -> None:
     close = library().tilewrightHostCloseModel
     close.argtypes, close.restype = (ctypes.c_void_p,), None
     close(model)

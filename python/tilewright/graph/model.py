@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,46 +27,14 @@ from .extent_values import evaluate, shape_of
 from .groups import Group
 from .memory import memory_of
 from .memory_needs import OUT_OF_MEMORY, explained
+from .plan import Plan
 from .types import TensorType
 from .views import Parts
 
 if TYPE_CHECKING:
     from .host_function import HostFunction
 
-__all__ = ["Model", "Plan", "PlannedBuffer"]
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedBuffer:
-    """A result in the arena that `tw.compile` plans: its place, its bytes, and from which group to which it lives."""
-
-    name: str
-    type: TensorType
-    offset: int
-    bytes: int
-    first: int
-    last: int
-
-    def __str__(self) -> str:
-        return f"{self.offset:>10} +{self.bytes:<10} groups {self.first}-{self.last}  {self.name} {self.type}"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The memory of a call of what `tw.compile` makes: the arena, in bytes, and the results of groups in it."""
-
-    arena_bytes: int
-    buffers: tuple[PlannedBuffer, ...]
-
-    @property
-    def live_bytes(self) -> int:
-        """The most bytes that results need at once: no arena is smaller."""
-        groups = {buffer.first for buffer in self.buffers}
-        return max((sum(one.bytes for one in self.buffers if one.first <= i <= one.last) for i in groups), default=0)
-
-    def __str__(self) -> str:
-        head = f"arena: {self.arena_bytes} bytes, of which {self.live_bytes} are live at once"
-        return "\n".join([head, *map(str, self.buffers)])
+__all__ = ["Model"]
 
 
 class Model:
@@ -91,11 +58,15 @@ class Model:
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],
         constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], parts: Parts,
-        plan: Plan, texts: Mapping[str, str], stored: Mapping[str, str], cuda_graph: bool = False,
+        plan: Plan, texts: Mapping[str, str], stored: Mapping[str, str], counts: Sequence[str] = (),
+        cuda_graph: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.target = name, target
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
         self.cuda_graph = cuda_graph
+        # The last outputs are the numbers that data decide, each with the symbol that stands for it.
+        outputs, last = outputs[: len(outputs) - len(counts)], outputs[len(outputs) - len(counts) :]
+        self.counts: dict[str, ir.Value] = {symbol: value for symbol, (_, value, _) in zip(counts, last)}
         self.outputs = tuple((each, kind) for each, _, kind in outputs)
         # The values in the IR: of the inputs, the outputs, and what has a value when the model is compiled.
         self.arguments: list[ir.Value] = list(arguments)
@@ -136,23 +107,33 @@ class Model:
         Raises TypeError and ValueError for inputs that do not fit, before anything runs, and DriverError where the
         GPU's memory is not enough.
         """
+        results, _ = self.results_and_extents(*arrays, **named)
+        return results[0] if len(results) == 1 else results
+
+    def results_and_extents(self, *arrays: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, int]]:
+        """What a call with `arrays` and `named` returns, as a tuple, and its symbols.
+
+        Raises what a call raises: TypeError, ValueError and DriverError.
+        """
         memory, arranged = self._memory, self._arranged(arrays, named)
         with memory.in_stream(arranged):
             try:
                 given, extents = self._bound(arranged)
-                outputs = [
-                    memory.output(shape_of(kind.shape, extents), kind.dtype, arranged) for _, kind in self.outputs
-                ]
-                memory.run(self._host_function(), [*given, *outputs])
+                if self.counts:
+                    outputs = self._run_groups(given, extents)
+                else:
+                    outputs = [
+                        memory.output(shape_of(kind.shape, extents), kind.dtype, arranged) for _, kind in self.outputs
+                    ]
+                    memory.run(self._host_function(), [*given, *outputs])
             except DriverError as error:
-                if error.code != OUT_OF_MEMORY:
+                if error.code != OUT_OF_MEMORY or self.counts:
                     raise
                 raise explained(error, self, arranged) from None
             for position, (name, _) in enumerate(self.outputs):
                 if name in self.stored:
                     outputs[position] = memory.viewed(outputs[position], self.stored[name])
-            results = tuple(memory.returned(one, arranged) for one in outputs)
-        return results[0] if len(results) == 1 else results
+            return tuple(memory.returned(one, arranged) for one in outputs), extents
 
     def export(
         self, path: str | os.PathLike[str], name: str = "model", *, mcpu: str | Sequence[str] | None = None,
@@ -332,10 +313,31 @@ class Model:
                     self._compiled = HostFunction(self, placed)
         return self._compiled
 
+    def _run_groups(self, given: Sequence[Any], extents: dict[str, int]) -> list[Any]:
+        """Runs the groups one after the other, and returns the outputs, none of which is an input or a weight."""
+        values, arena = self._start(given), self._memory.arena(self.plan.arena_bytes)
+        for group in self.groups:
+            self._run_group(group, values, extents, arena)
+        self._read_counts(values, extents)
+        made = {value for group in self.groups for value in group.results}
+        outputs: list[Any] = []
+        for number, value in enumerate(self.results[: len(self.outputs)]):
+            tensor = self._tensor(value, values, extents)
+            is_own = value in made and value not in self.results[:number]
+            outputs.append(tensor if is_own else self._memory.constant(np.array(_on_host(tensor))))
+        return outputs
+
+    def _read_counts(self, values: Mapping[ir.Value, Any], extents: dict[str, int]) -> None:
+        """Adds the numbers that data decide to the extents of a call, as far as they have been computed."""
+        for name, value in self.counts.items():
+            if name not in extents and self.parts.root_of(value) in values:
+                extents[name] = int(_on_host(self._tensor(value, values, extents)).reshape(()))
+
     def _run_group(
-        self, group: Group, values: dict[ir.Value, Any], extents: Mapping[str, int], arena: Any
+        self, group: Group, values: dict[ir.Value, Any], extents: dict[str, int], arena: Any
     ) -> tuple[Any, ...]:  # fmt: skip
         """Runs a group, and returns the arguments that it had."""
+        self._read_counts(values, extents)
         results: list[Any] = []
         for value, kind, offset in zip(group.results, group.types, group.offsets):
             shape = shape_of(kind.shape, extents)

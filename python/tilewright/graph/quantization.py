@@ -1,4 +1,4 @@
-"""Quantisation of a trained model: operators in int8, with scales from sample inputs, or weights alone in int4."""
+"""Quantisation of a trained model: operators in 8 bits, with scales from sample inputs, or weights alone in int4."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
+from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..guards import is_listed, is_mapping, is_tuple
 from ..ir.passes import run_passes
 from ..messages.progress import progress
 from ..runtime.arrays import is_of_torch
+from ..target import Target
 from .builder import Graph
 from .compile import compile_graph
 from .definitions import model_function
@@ -23,17 +25,20 @@ __all__ = ["quantize_graph", "quantize_weights"]
 
 _OPERATORS = ("graph.matmul", "graph.conv")
 _FLOATS = ("float16", "bfloat16", "float32")
-_MOST = 127
+_MOST = {"int8": 127.0, "float8_e4m3fn": 448.0}
 _MOST_OF_FOUR, _ZERO_OF_FOUR = 7, 8
 
 
-def quantize_graph(graph: Graph, samples: Sequence[Any], *, per_channel: bool = True) -> Graph:
-    """The graph with matmuls and convolutions by weights computed in int8.
+def quantize_graph(
+    graph: Graph, samples: Sequence[Any], *, per_channel: bool = True, to: str = "int8",
+    target: Target | str = "cpu",
+) -> Graph:  # fmt: skip
+    """The graph with matmuls and convolutions by weights computed in 8 bits.
 
-    The model runs on the samples on the processor. Operands are floats of 16 or 32 bits, and results keep their type.
-    An operand is quantised with one scale: the largest magnitude that it had becomes 127. A weight has a scale for each
-    output channel, or one where `per_channel` is false. Operators of other types, and of two operands that are
-    computed, stay as they are.
+    The model runs on the samples first. Operands are floats of 16 or 32 bits, and results keep their type.
+    An operand is quantised with one scale: the largest magnitude that it had becomes 127, or 448 of a float. A weight
+    has a scale for each output channel, or one where `per_channel` is false. Operators of other types, and of two
+    operands that are computed, stay as they are.
 
     Parameters
     ----------
@@ -43,13 +48,17 @@ def quantize_graph(graph: Graph, samples: Sequence[Any], *, per_channel: bool = 
         The inputs of calls: each a tuple of arrays, in the order of the inputs, or a dict by their names.
     per_channel
         Whether weights have a scale for each output channel.
+    to
+        The type of the operands, "int8" or "float8_e4m3fn".
+    target
+        Where the model runs on the samples; they may lie on the processor.
 
     Raises
     ------
     CompileError
         Where a pass fails.
     TypeError, ValueError
-        For no samples, and for samples that the model does not take.
+        For no samples, for samples that the model does not take, and for another type.
 
     >>> from tilewright.graph import GraphBuilder, TensorType, compile_graph
     >>> w = np.linspace(-1, 1, 12, dtype="float32").reshape(3, 4)
@@ -62,15 +71,17 @@ def quantize_graph(graph: Graph, samples: Sequence[Any], *, per_channel: bool = 
     """
     if not isinstance(samples, Sequence) or isinstance(samples, (str, bytes)) or not len(samples):
         raise ValueError("expected samples, a list of one tuple or dict of inputs or more, got none")
-    found = _magnitudes(graph, samples)
+    if to not in _MOST:
+        raise ValueError(f"expected a type that operands are quantised to ({', '.join(_MOST)}), got {to!r}")
+    found = _magnitudes(graph, samples, target)
     with graph.module.context, ir.Location.unknown():
         f64 = ir.F64Type.get()
         for operation, magnitude in zip(_candidates(graph), found, strict=True):
             operation.attributes["graph.magnitude"] = ir.FloatAttr.get(f64, magnitude)
-    flag = "true" if per_channel else "false"
-    pipeline = f"builtin.module(canonicalize,quantize-operators{{per-channel={flag}}})"
+    channels, floats = ("true" if one else "false" for one in (per_channel, to != "int8"))
+    pipeline = f"builtin.module(canonicalize,quantize-operators{{per-channel={channels} float8={floats}}})"
     run_passes(graph.module, pipeline, f"quantising {graph.name}", "graph")
-    return replace(graph, weights=_weights(graph))
+    return replace(graph, weights=_weights(graph, to))
 
 
 def quantize_weights(graph: Graph, *, group: int = 128) -> Graph:
@@ -117,7 +128,7 @@ def _candidates(graph: Graph) -> list[ir.Operation]:
     return [each.operation for each in block.operations if each.operation.name in _OPERATORS]
 
 
-def _magnitudes(graph: Graph, samples: Sequence[Any]) -> list[float]:
+def _magnitudes(graph: Graph, samples: Sequence[Any], target: Target | str) -> list[float]:
     """The largest magnitude of the first operand of each candidate, over the samples."""
     with graph.module.context:
         copy = replace(graph, module=ir.Module.parse(str(graph.module)))
@@ -137,7 +148,7 @@ def _magnitudes(graph: Graph, samples: Sequence[Any]) -> list[float]:
         ])  # fmt: skip
     if not operands:
         return []
-    model = compile_graph(replace(copy, stored={}), "cpu")
+    model = compile_graph(replace(copy, stored={}), target)
     found = [0.0] * len(operands)
     with progress(f"calibrating {graph.name}") as line:
         for number, sample in enumerate(samples):
@@ -155,7 +166,7 @@ def _array(result: Any) -> np.ndarray:
         return np.asarray(result)
     from .torch_tensors import array_of
 
-    return array_of(result)
+    return array_of(result.cpu())
 
 
 def _as_tuple(sample: Any) -> tuple[Any, ...]:
@@ -164,7 +175,7 @@ def _as_tuple(sample: Any) -> tuple[Any, ...]:
     return tuple(sample)
 
 
-def _weights(graph: Graph) -> dict[str, np.ndarray]:
+def _weights(graph: Graph, to: str = "int8") -> dict[str, np.ndarray]:
     """The weights that the model has now: integers and scales are made of those that they were."""
     made: dict[str, np.ndarray] = {}
     with graph.module.context:
@@ -184,19 +195,21 @@ def _weights(graph: Graph) -> dict[str, np.ndarray]:
             if "graph.group" in operation.attributes:
                 integers, scale = _in_four_bits(source, axis, ir.IntegerAttr(operation.attributes["graph.group"]).value)
             else:
-                integers, scale = _quantized(source, axis)
+                integers, scale = _quantized(source, axis, to)
             is_scale = str(ir.RankedTensorType(operation.result.type).element_type) == "f32"
             made[name] = scale if is_scale else integers
     return made
 
 
-def _quantized(array: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """An array as integers from -127 to 127, and the scale of all, or of each place along an axis."""
+def _quantized(array: np.ndarray, axis: int, to: str) -> tuple[np.ndarray, np.ndarray]:
+    """An array in a type of 8 bits, and the scale of all, or of each place along an axis: the largest magnitude becomes
+    the type's largest number."""
     array, others = array.astype(np.float32), tuple(d for d in range(array.ndim) if d != axis)
-    largest = np.abs(array).max(others, keepdims=True, initial=0.0)
-    scale = np.where(largest > 0, largest / _MOST, 1.0).astype(np.float32)
-    integers = np.clip(np.rint(array / scale), -_MOST, _MOST).astype(np.int8)
-    return integers, scale.reshape(-1) if axis >= 0 else scale.reshape(())
+    most, largest = _MOST[to], np.abs(array).max(others, keepdims=True, initial=0.0)
+    scale = np.where(largest > 0, largest / most, 1.0).astype(np.float32)
+    real = array / scale if to.startswith("float") else np.rint(array / scale)
+    numbers = np.clip(real, -most, most).astype(as_dtype(to))
+    return numbers, scale.reshape(-1) if axis >= 0 else scale.reshape(())
 
 
 def _in_four_bits(array: np.ndarray, axis: int, group: int) -> tuple[np.ndarray, np.ndarray]:

@@ -37,7 +37,7 @@ def _computed(name: str, graph: Graph) -> np.ndarray:
         operation = one.operation
         if operation.name == "func.return":
             (result,) = interpret([tensors[operation.operands[0]]], given, {})
-            return result
+            return np.asarray(result)
         if operation.name == "graph.weight":
             kind = from_ir(operation.result.type, graph.symbols)
             tensors[operation.result] = made = te.placeholder(kind.shape, kind.dtype, name=f"w{len(given)}")

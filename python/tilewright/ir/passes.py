@@ -36,6 +36,7 @@ def run_passes(
     *,
     schedule: bool = False,
     prepare: Callable[[PassManager], None] | None = None,
+    verifies_each: bool = True,
 ) -> None:
     """Runs a pass pipeline on `module` in place, after `prepare` was called with its pass manager.
 
@@ -49,6 +50,6 @@ def run_passes(
         if prepare is not None:
             prepare(manager)
         try:
-            run_manager(manager, module.operation)
+            run_manager(manager, module.operation, verifies_each=verifies_each)
         except MLIRError as error:
             raise compile_error(doing, stage, error, schedule=schedule) from None

@@ -31,14 +31,21 @@ class _Handle(ctypes.Structure):
 @cache
 def _functions() -> tuple[Any, Any]:
     run = library().tilewrightRunPasses  # as a function of ctypes it lets other threads run meanwhile
-    run.restype, run.argtypes = ctypes.c_bool, (_Handle, _Handle, ctypes.c_void_p)
+    run.restype, run.argtypes = ctypes.c_bool, (_Handle, _Handle, ctypes.c_bool, ctypes.c_void_p)
     # Those that listen are Python's, so that its lock has to be held.
     say_again = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(("tilewrightSayAgain", library()))
     return run, say_again
 
 
-def run_manager(manager: PassManager, operation: ir.Operation) -> None:
+# Whether all operations are verified after each pass, whatever `run_manager` is told. Tests set it.
+always_verifies_each = False
+
+
+def run_manager(manager: PassManager, operation: ir.Operation, *, verifies_each: bool = True) -> None:
     """Runs the passes on an operation, as `manager.run` does, which lets no signal through.
+
+    The operation is verified after each pass, or else after the last one. Of an edge whose passes meet no error of a
+    user, the verifier between the passes takes a third of the time.
 
     A signal whose handler raises ends the waiting for them: no further pass begins, and what one is at goes on alone.
     The operation is then not what it should be. The next run in its context waits until that one has ended.
@@ -54,11 +61,14 @@ def run_manager(manager: PassManager, operation: ir.Operation) -> None:
         _left.pop(key, None)
     arguments = _Handle(capsule_pointer(manager._CAPIPtr)), _Handle(capsule_pointer(operation._CAPIPtr))
     over, said = ctypes.c_int32(0), ctypes.c_void_p()
+    verifies_end = not (verifies_each or always_verifies_each)
+    if verifies_end:
+        manager.enable_verifier(False)
     run, say_again = _functions()
 
     def call() -> bool:
         with _watched(key, over):
-            return run(*arguments, ctypes.addressof(said))
+            return run(*arguments, verifies_end, ctypes.addressof(said))
 
     def stop() -> None:
         over.value = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Generator
@@ -56,5 +57,6 @@ def user_source() -> Source:
     return Source(frame.f_code.co_filename, frame.f_lineno)
 
 
+@functools.lru_cache(4096)
 def _is_own(file: str) -> bool:
     return file.startswith(_PACKAGE) and not file.startswith(_COMMANDS) or file == _CONTEXTS or file.startswith(_NUMPY)

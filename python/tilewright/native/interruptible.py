@@ -20,6 +20,9 @@ T = TypeVar("T")
 _STACK_BYTES = 64 << 20
 # Passes and the like end soon once they are told to. What has not ended then goes on alone.
 _GRACE_SECONDS = 0.03
+# How often who waits looks for a signal. One that comes just before the waiting begins, or that the system hands to
+# another thread, does not end the waiting by itself.
+_LOOK_SECONDS = 0.1
 
 
 def gets_signals() -> bool:
@@ -59,10 +62,12 @@ class Work(Generic[T]):
         """Whether the call has ended, within `seconds`. A signal whose handler raises ends the waiting."""
         # The handler may raise once the lock is acquired and before it is released. It then stays acquired, and
         # `_is_over` tells the next who waits.
-        if not self._is_over:
-            if not self._is_running.acquire(timeout=seconds):
+        while not self._is_over:
+            if self._is_running.acquire(timeout=_LOOK_SECONDS if seconds < 0 else seconds):
+                self._is_running.release()
+                break
+            if seconds >= 0:
                 return False
-            self._is_running.release()
         return True
 
     def abandon(self) -> None:

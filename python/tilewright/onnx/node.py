@@ -9,27 +9,22 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from .. import te
 from ..dtypes import stored_dtype
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
+from ..te import Var
 
 if TYPE_CHECKING:
     from .scope import Scope
 
-__all__ = ["CONVERTERS", "Converter", "Node", "constant_of", "converter", "refused", "without_inputs"]
+__all__ = ["CONVERTERS", "Converter", "Node", "constant_of", "converter", "without_inputs"]
 
 Results = Value | Sequence[Value] | None
 Converter = Callable[["Node"], Any]
 
 CONVERTERS: dict[str, Converter] = {}
 """By ONNX operator of the default domain, what makes operators of the graph of a node."""
-
-refused: dict[str, str] = {
-    "NonZero": "the shape of its result depends on data",
-    "Unique": "the shape of its result depends on data",
-    "NonMaxSuppression": "the shape of its result depends on data",
-}
-"""Operators that cannot be compiled, and why."""
 
 
 def converter(*operators: str) -> Callable[[Converter], Converter]:
@@ -142,6 +137,13 @@ class Node:
     def reshape(self, value: Value, shape: Sequence[Any]) -> Value:
         """A tensor in another shape."""
         return self.op_("reshape", value, shape=list(shape))
+
+    def counted(self, count: Value) -> Var:
+        """A symbol for the extent of a result that data decide: it stands for `count` from here on."""
+        name = f"count{len(self.builder.counts)}"
+        while name in self.builder.symbols:
+            name += "_"
+        return self.builder.count(te.var(name), count)
 
     def axes(self, axes: Sequence[int] | None, rank: int) -> list[int]:
         """Axes counted from 0, in order; all of them where none are given."""

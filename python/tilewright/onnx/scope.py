@@ -13,7 +13,7 @@ from ..graph import GraphBuilder, TensorType, Value
 from . import control, sequences, symbolic
 from .failures import AlreadyFailed, NeedsInput
 from .narrow import MOVES, NARROW, Narrow
-from .node import CONVERTERS, Node, constant_of, refused, without_inputs
+from .node import CONVERTERS, Node, constant_of, without_inputs
 
 __all__ = ["Scope"]
 
@@ -326,8 +326,6 @@ class Scope:
         with self.builder.node(node.label, 0):
             if node.proto.domain not in ("", "ai.onnx", "ai.onnx.ml") or (node.proto.domain, node.op) in self.functions:
                 results = self._call(node)
-            elif node.op in refused:
-                raise node.error(f"{node.op} cannot be compiled: {refused[node.op]}")
             elif node.op in control.CONVERTERS:
                 results = control.CONVERTERS[node.op](node)
             elif node.op in sequences.CONVERTERS:

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.attention import attention as defined
 from ..schedules.attention_choice import lists_tiles, tiles_for
 from ..schedules.online_softmax import attention_of
-from ..target import Target
+from ..target import Target, current_gpu
 from ..te import strided
 from .by_rules import FLOATS, by_rules, expect_floats, given
 from .layouts import strided_operator
 from .operator import Operand, Scheduled
+from .strides import without_repeats
 
-__all__ = ["attention", "check_attention", "check_dropout", "options_of", "result_shape"]
+__all__ = ["attention", "check_attention", "check_dropout", "check_heads", "once", "options_of", "result_shape"]
 
 
 def _outer(q: Operand, k: Operand, v: Operand) -> tuple[int, ...]:
@@ -45,13 +45,26 @@ def result_shape(
 ) -> tuple[int, ...]:
     """The shape of the result, of operands that fit."""
     check_attention(q, k, v, mask, enable_gqa=True, pages=pages, lengths=lengths)
-    _check_heads(q, slopes=slopes, sinks=sinks)
+    check_heads(q, slopes=slopes, sinks=sinks)
     if pages is not None:
         return (*q.shape[:-1], v.shape[-1])
     return (*_outer(q, k, v), q.shape[-2], v.shape[-1])
 
 
-@strided_operator(result_shape)
+def once(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Keys, values and a mask that repeat nothing for the heads of queries, as expanded arrays do; TMA has no strides
+    of 0."""
+    if "pages" in arrays:
+        return arrays
+    *outer, queries, _ = arrays["q"].shape
+    made = {name: without_repeats(arrays[name], outer) for name in ("k", "v")}
+    if "mask" in arrays and len(arrays["mask"].shape) == len(outer) + 2:
+        made["mask"] = without_repeats(arrays["mask"], (*outer, queries))
+    is_same = all(arrays[name] is one for name, one in made.items())
+    return arrays if is_same else {**arrays, **made}
+
+
+@strided_operator(result_shape, once)
 def attention(
     q: Operand,
     k: Operand,
@@ -147,7 +160,7 @@ def attention(
     (1, 2, 5, 8)
     """
     check_attention(q, k, v, mask, enable_gqa, pages, lengths)
-    _check_heads(q, slopes=slopes, sinks=sinks)
+    check_heads(q, slopes=slopes, sinks=sinks)
     check_dropout(dropout_p, seed)
     bounds = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     operands = {"Q": q, "K": k, "V": v, "mask": mask, "pages": pages, "lengths": lengths}
@@ -162,7 +175,7 @@ def attention(
     tiles = None
     if on_gpu:
         is_diagonal = is_causal and window is None and offset == 0 and lengths is None
-        tiles = tiles_for(q, k, v, shape, strides, current(), pages, is_causal=is_diagonal)
+        tiles = tiles_for(q, k, v, shape, strides, current_gpu(), pages, is_causal=is_diagonal)
         if tiles is not None and mask is not None and pages is None and lengths is None:
             tiles["is_listed"] = lists_tiles(mask, shape, k.shape[-2], tiles)
     if tiles is not None:
@@ -239,7 +252,7 @@ def check_dropout(p: float, seed: Operand | None) -> None:
         raise ValueError(f"attention: expected a seed of int32 and shape (), got {seed.dtype} and {seed.shape}")
 
 
-def _check_heads(q: Operand, **arrays: Operand | None) -> None:
+def check_heads(q: Operand, **arrays: Operand | None) -> None:
     for name, one in arrays.items():
         if one is None:
             continue

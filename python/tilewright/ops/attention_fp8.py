@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.attention import attention as defined
 from ..schedules.attention_choice import fp8_tiles_for
 from ..schedules.attention_fp8 import SCALED_ROWS, attention_fp8_of
-from ..target import Target
+from ..target import Target, current_gpu
 from ..te import Tensor, compute
 from .attention import options_of
 from .by_rules import by_rules, cast, given
@@ -90,7 +89,7 @@ def attention_fp8(
     inputs = [given(one, name) for name, one in operands.items()]
     tiles = None
     if dtype != "float32" and (target is None or target.kind != "cpu"):
-        tiles = fp8_tiles_for(q, k, v, current())
+        tiles = fp8_tiles_for(q, k, v, current_gpu())
     if tiles is not None:
         return attention_fp8_of(*inputs, scale=scale, dtype=dtype, **options, **tiles)
     numbers = [_scaled(x, scales, is_of_head=x is inputs[2]) for x, scales in zip(inputs, inputs[3:], strict=False)]

@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import te
-from ..devices import current
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.common import accumulator, at
 from ..rules import auto_schedule
 from ..schedules.attention_backward import attention_gradients_of
-from ..schedules.attention_choice import gradient_tiles_for
+from ..schedules.attention_choice import gradient_tiles_for, is_for_tma
 from ..schedules.scores import Dropout, heads_of, of_head, score
-from ..target import Target
+from ..target import Target, current_gpu
 from ..te import Expr, Tensor
-from .attention import check_attention, check_dropout, options_of, result_shape
+from ..te.alignment import ALIGNMENT
+from .attention import check_attention, check_dropout, check_heads, options_of, result_shape
 from .by_rules import given
-from .operator import Operand, Scheduled, operator
+from .layouts import operand_of, strided_operator
+from .operator import Operand, Scheduled
+from .strides import row_major
 
 __all__ = ["attention_gradients"]
 
+_SHARED_QUERIES = 64  # of a tile whose gradients of scores are operand A of another matmul
+_GRADIENTS = ("q", "k", "v", "mask", "sinks")
+_LOADED = ("head", "q", "k", "v", "result")
+_HALVES = ("float16", "bfloat16")
+_ALL, _PANEL = 3, 32  # gradients of one kernel, and columns of its heads
 
-@operator
+
+def _as_loaded(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Copies of what TMA does not load as it lies: it loads the rows of 16-bit types from any multiple of 16 bytes."""
+
+    def made(name: str, array: Any) -> Any:
+        laid = operand_of(array, name)
+        if name in _LOADED and laid.dtype in _HALVES and laid.strides is not None and laid.align >= ALIGNMENT:
+            return array if is_for_tma(laid.shape, laid.strides) else row_major(array)
+        return row_major(array)
+
+    return {name: made(name, array) for name, array in arrays.items()}
+
+
+@strided_operator(None, _as_loaded)
 def attention_gradients(
     head: Operand,
     q: Operand,
@@ -35,6 +55,9 @@ def attention_gradients(
     seed: Operand | None = None,
     result: Operand | None = None,
     logarithms: Operand | None = None,
+    lengths: Operand | None = None,
+    slopes: Operand | None = None,
+    sinks: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -43,23 +66,35 @@ def attention_gradients(
     softcap: float | None = None,
     offset: int = 0,
     dropout_p: float = 0.0,
+    deterministic: bool = True,
+    wanted: Sequence[str] | None = None,
     target: Target | None = None,
 ) -> Scheduled:
-    """The gradients of `attention` by q, k and v, in their shapes, and by a mask of floats where there is one.
+    """The gradients of `attention` by q, k and v, in their shapes, and by a mask of floats and by sinks if there are.
 
-    `head` is the gradient by the result, of its shape and type. The other arguments, `mask`, `seed`, `is_causal`,
-    `scale`, `enable_gqa`, `window`, `softcap`, `offset` and `dropout_p`, are those of `attention`; arrays are
-    row-major. The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
-    the same gradients. On sm_90a, three kernels of tensor cores compute 16-bit types with heads of multiples of 32 up
-    to 128, without a mask or a softcap. They store no scores, and need fewer matmuls if the `result` of `attention` is
-    given. With both results of `attention_with_logarithms` there is one kernel less. Everything else is scheduled by
-    rules.
+    `head` is the gradient by the result, of its shape and type. The other arguments, `mask`, `seed`, `lengths`,
+    `slopes`, `sinks`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset` and `dropout_p`, are those of
+    `attention`. Arrays of 16-bit types are read by their strides, if all but the last are multiples of 16 bytes. Others
+    are copied where they are not row-major; the gradients are row-major. `wanted` names the arrays whose gradients are
+    computed: all, or some of "q", "k", "v", "mask" and "sinks". Those are returned in this order.
+
+    The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
+    the same gradients. On sm_90a, kernels of tensor cores compute 16-bit types, if the gradient by a mask is not
+    wanted. Heads have multiples of 8 columns, up to 256. The kernels store no scores, and need fewer matmuls if the
+    `result` of `attention` is given. With both results of `attention_with_logarithms` there is one kernel less.
+    Everything else is scheduled by rules. The gradient by a mask takes 12 bytes of memory for each query and key of a
+    head, or 10 with both results. `wanted` leaves it out where the mask is not learned.
+
+    If they need not be `deterministic`, and both results are given, one kernel has five matmuls in place of seven.
+    Blocks add their parts of the gradients by q, in any order. Heads then have one width, a multiple of 32 up to 128,
+    there is no mask, and all three gradients are wanted. On an H200 this kernel is slower yet: its threads have too few
+    registers, and take 1.3 to 1.5 times as long.
 
     Raises
     ------
     TypeError, ValueError
-        As `attention`; for a head, a result or logarithms of another shape or type; and for logarithms without a
-        result.
+        As `attention`; for a head, a result or logarithms of another shape or type; for logarithms without a
+        result; and for names of no gradients.
 
     >>> import numpy as np
     >>> q, k, v, head = np.random.default_rng(0).standard_normal((4, 2, 5, 8)).astype("float32")
@@ -67,7 +102,8 @@ def attention_gradients(
     >>> bool((abs(dq[:, 0]) < 1e-6).all())  # the first query sees one key, whatever it is
     True
     """
-    check_attention(q, k, v, mask, enable_gqa)
+    check_attention(q, k, v, mask, enable_gqa, lengths=lengths)
+    check_heads(q, slopes=slopes, sinks=sinks)
     expected = result_shape(q, k, v), q.dtype
     if (head.shape, head.dtype) != expected:
         raise ValueError(
@@ -76,6 +112,7 @@ def attention_gradients(
         )
     options = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     check_dropout(dropout_p, seed)
+    names = _names(wanted, mask, sinks)
     if result is not None and (result.shape, result.dtype) != expected:
         raise ValueError(
             f"attention_gradients: expected a result of {expected[1]} and shape {expected[0]}, got {result.dtype} and "
@@ -83,19 +120,39 @@ def attention_gradients(
         )
     _check_logarithms(logarithms, result, expected)
     operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask, "seed": seed, "result": result}
-    operands["logarithms"] = logarithms
+    operands |= {"logarithms": logarithms, "lengths": lengths, "slopes": slopes, "sinks": sinks}
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
     inputs = list(named.values())
     dropped: dict[str, Any] = {"dropout_p": dropout_p, "seed": named.pop("seed", None)}
-    known = {name: named.pop(name, None) for name in ("result", "logarithms")}
-    is_masked = options["before"] is not None or options["behind"] is not None
+    known = {name: named.pop(name, None) for name in ("result", "logarithms", "lengths", "slopes", "sinks")}
+    options["softcap"] = softcap
+    is_cut = softcap is not None or options["before"] is not None or options["behind"] is not None
+    is_read = any(one is not None for one in (mask, lengths, slopes))
     tiles = None
-    if (target is None or target.kind != "cpu") and mask is None and softcap is None and (scale is None or scale > 0):
-        tiles = gradient_tiles_for(q, k, v, expected[0], current(), is_masked=is_masked)
+    if (target is None or target.kind != "cpu") and "mask" not in names:
+        tiles = gradient_tiles_for(q, k, v, expected[0], current_gpu(), is_cut=is_cut, reads=is_read)
     if tiles is not None:
-        return attention_gradients_of(*named.values(), scale=scale, tiles=tiles, **known, **options, **dropped)
-    outputs = _defined(*named.values(), scale=scale, softcap=softcap, **known, **options, **dropped)
+        is_added = not deterministic and logarithms is not None and names[:_ALL] == [*_GRADIENTS[:_ALL]]
+        is_added = is_added and mask is None and len(tiles) == _ALL and q.shape[-1] % _PANEL == 0
+        if is_added:
+            tiles = (*tiles[:2], (tiles[2][0], _SHARED_QUERIES))
+        return attention_gradients_of(
+            *named.values(), scale=scale, tiles=tiles, adds=is_added, wanted=[name.upper() for name in names], **known,
+            **options, **dropped,
+        )  # fmt: skip
+    outputs = _defined(*named.values(), scale=scale, **known, **options, **dropped)
+    outputs = [outputs[name] for name in names]
     return auto_schedule(outputs, target), [*inputs, *outputs]
+
+
+def _names(wanted: Sequence[str] | None, mask: Operand | None, sinks: Operand | None) -> list[str]:
+    """The arrays whose gradients are wanted, in order."""
+    others = {"mask": mask is not None and mask.dtype != "bool", "sinks": sinks is not None}
+    there = [name for name in _GRADIENTS if others.get(name, True)]
+    names = there if wanted is None else [name for name in there if name in wanted]
+    if not names or wanted is not None and not set(wanted) <= set(names):
+        raise ValueError(f"attention_gradients: expected wanted of one or more of {', '.join(there)}, got {wanted}")
+    return names
 
 
 def _check_logarithms(logarithms: Operand | None, result: Operand | None, expected: tuple[Any, str]) -> None:
@@ -114,8 +171,9 @@ def _check_logarithms(logarithms: Operand | None, result: Operand | None, expect
 def _defined(
     head: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None,
     before: int | None, behind: int | None, offset: int, softcap: float | None, dropout_p: float, seed: Tensor | None,
-    result: Tensor | None, logarithms: Tensor | None,
-) -> list[Tensor]:  # fmt: skip
+    result: Tensor | None, logarithms: Tensor | None, lengths: Tensor | None, slopes: Tensor | None,
+    sinks: Tensor | None,
+) -> dict[str, Tensor]:  # fmt: skip
     """The gradients as stages: the weights P of a softmax, and dS = P (dP - sum of P dP) of its scores."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v)
     extents: list[Any] = [*q.shape[-2:], k.shape[-2], v.shape[-1]]
@@ -134,10 +192,6 @@ def _defined(
 
         return te.compute(shape, element, name=name)
 
-    def over_keys(name: str, reducer: Any, element: Any) -> Tensor:
-        axis = te.reduce_axis((0, keys), name="j")
-        return te.compute(shape[:-1], lambda *row: reducer(element(*row, axis), axis=axis), name=name)
-
     raw, dP = dot("QK", q, k, width), dot("dP", head, v, wide)
     dropout = Dropout.of(dropout_p, seed)
 
@@ -148,36 +202,24 @@ def _defined(
 
     def masked(*places: Any) -> Expr:
         own = None if mask is None else at(mask, list(places), shape)
-        *_, i, j = places
-        return score(
-            raw(*places), i, j, mask=own, scale=factor, before=before, behind=behind, offset=offset, softcap=softcap
-        )
+        *outer, i, j = places
+        first = offset if lengths is None else lengths(outer[0]) + (offset - queries)
+        value = score(
+            raw(*places), i, j, mask=own, scale=factor, before=before, behind=behind, offset=first, softcap=softcap,
+            slope=None if slopes is None else slopes(outer[-1]),
+        )  # fmt: skip
+        if lengths is None:
+            return value
+        return te.select(j < lengths(outer[0]), value, te.const(float("-inf"), acc))
 
     S = te.compute(shape, masked, name="S")
-    none = te.const(0.0, acc)
-    if logarithms is None:
-        M = over_keys("M", te.max, S)
-        lowest = te.const(float(np.finfo(acc).min), acc)
-        E = te.compute(shape, lambda *at: te.exp(S(*at) - te.max(M(*at[:-1]), lowest)), name="E")
-        L = over_keys("L", te.sum, E)
-
-        def weight(*places: Any) -> Expr:
-            total = L(*places[:-1])
-            return te.select(total == none, none, E(*places) / total)
-    else:
-
-        def weight(*places: Any) -> Expr:
-            known = logarithms(*places[:-1])
-            value = te.exp2(S(*places) * math.log2(math.e) - known)
-            return te.select(known == te.const(float("-inf"), acc), none, value)
-
-    P = te.compute(shape, weight, name="P")
+    P, share = _weights(S, logarithms, sinks)
     if result is None:
 
-        def product(*places: Any) -> Expr:
+        def multiplied(*places: Any) -> Expr:
             return P(*places) * used(dP(*places), places)
 
-        D = over_keys("D", te.sum, product)
+        D = _over_keys("D", te.sum, multiplied, shape)
     else:
         c = te.reduce_axis((0, wide), name="c")
         D = te.compute(
@@ -207,14 +249,72 @@ def _defined(
 
         return te.compute([*heads, keys if transposed else queries, columns], element, name=name)
 
-    made = [
-        _of_input(of_rows("dQ.heads", scores, k, keys, width, transposed=False), q, "dQ"),
-        _of_input(of_rows("dK.heads", scores, q, queries, width, transposed=True), k, "dK"),
-        _of_input(of_rows("dV.heads", weights, head, queries, wide, transposed=True), v, "dV"),
-    ]
+    made = {
+        "q": _of_input(of_rows("dQ.heads", scores, k, keys, width, transposed=False), q, "dQ"),
+        "k": _of_input(of_rows("dK.heads", scores, q, queries, width, transposed=True), k, "dK"),
+        "v": _of_input(of_rows("dV.heads", weights, head, queries, wide, transposed=True), v, "dV"),
+    }
     if mask is not None and mask.dtype != "bool":
-        made.append(_of_input(dS, mask, "dmask"))
+        made["mask"] = _of_input(dS, mask, "dmask")
+    if sinks is not None:
+        # A sink's share of the weights has no value, so that it only takes from others.
+        axes = [te.reduce_axis((0, extent), name=f"r{d}") for d, extent in enumerate((*heads[:-1], queries))]
+
+        def taken_by(h: Any) -> Expr:
+            row = (*axes[:-1], h, axes[-1])
+            return te.sum(share(*row) * (0.0 - D(*row)), axis=axes)
+
+        taken = te.compute(sinks.shape, taken_by, name="dsinks.sum")
+        made["sinks"] = te.compute(sinks.shape, lambda h: taken(h).astype(sinks.dtype), name="dsinks")
     return made
+
+
+def _over_keys(name: str, reducer: Any, element: Any, shape: Sequence[Any]) -> Tensor:
+    """A number for each query: its elements of such a shape reduced over the keys, which are the last axis."""
+    axis = te.reduce_axis((0, shape[-1]), name="j")
+    return te.compute(shape[:-1], lambda *row: reducer(element(*row, axis), axis=axis), name=name)
+
+
+def _weights(S: Tensor, logarithms: Tensor | None, sinks: Tensor | None) -> tuple[Tensor, Callable[..., Expr]]:
+    """The softmax of scores over the keys, whose sums may be known; 0 where a query sees no key. And what share of a
+    row's weights its sink has."""
+    acc, shape = S.dtype, S.shape
+    none = te.const(0.0, acc)
+
+    def sink(row: Sequence[Any]) -> Expr:
+        assert sinks is not None
+        return sinks(row[-2]).astype(acc)
+
+    if logarithms is None:
+        M = _over_keys("M", te.max, S, shape)
+        lowest = te.const(float(np.finfo(acc).min), acc)
+
+        def largest(row: Sequence[Any]) -> Expr:
+            return te.max(M(*row), lowest if sinks is None else sink(row))
+
+        E = te.compute(shape, lambda *at: te.exp(S(*at) - largest(at[:-1])), name="E")
+        L = _over_keys("L", te.sum, E, shape)
+
+        def total_of(row: Sequence[Any]) -> Expr:
+            return L(*row) if sinks is None else L(*row) + te.exp(sink(row) - largest(row))
+
+        def weight(*places: Any) -> Expr:
+            total = total_of(places[:-1])
+            return te.select(total == none, none, E(*places) / total)
+
+        def share(*row: Any) -> Expr:
+            return te.exp(sink(row) - largest(row)) / total_of(row)
+    else:
+
+        def weight(*places: Any) -> Expr:
+            known = logarithms(*places[:-1])
+            value = te.exp2(S(*places) * math.log2(math.e) - known)
+            return te.select(known == te.const(float("-inf"), acc), none, value)
+
+        def share(*row: Any) -> Expr:
+            return te.exp2(sink(row) * math.log2(math.e) - logarithms(*row))
+
+    return te.compute(shape, weight, name="P"), share
 
 
 def _of_input(gradient: Tensor, x: Tensor, name: str) -> Tensor:

@@ -38,20 +38,20 @@ def define_any(
         columns, other = b.shape[-2:-1], b.shape[-1]
     some = _broadcast(a.shape[:-2], b.shape[:-2])
     if some is None or K != other:
-        raise ValueError(f"matmul: expected factors that fit, got shapes {words}")
+        raise ValueError(f"matmul: expected operands that fit, got shapes {words}")
     A, B = placeholder(a.shape, a.dtype, name="A"), placeholder(b.shape, b.dtype, name="B")
     k = reduce_axis((0, K), "k")
 
     def front(tensor: Tensor, at: tuple[Expr, ...]) -> tuple[Any, ...]:
-        """Where a factor's matrix is: at 0 along the dimensions that are broadcast."""
+        """Where an operand's matrix is: at 0 along the dimensions that are broadcast."""
         extents = tensor.shape[:-2]
         return tuple(0 if e == 1 else i for e, i in zip(extents, at[len(at) - len(extents) :])) if extents else ()
 
-    def product(*at: Expr) -> Expr:
+    def multiplied(*at: Expr) -> Expr:
         of = at[: len(some)]
         i, j = at[len(some) : len(some) + len(rows)], at[len(at) - len(columns) :] if columns else ()
         x = A[(*front(A, of), k, *i) if transpose_a else (*front(A, of), *i, k)]
         y = B[(*front(B, of), *j, k) if transpose_b else (*front(B, of), k, *j)]
         return sum(x.astype(acc_dtype) * y.astype(acc_dtype), axis=k)
 
-    return [A, B], compute((*some, *rows, *columns), product, name="total")
+    return [A, B], compute((*some, *rows, *columns), multiplied, name="total")

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import schedules
-from ..devices import current
 from ..dtypes import dtype_of, item_bytes
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..instructions import MMA_SYNC
 from ..schedules.matmuls.problem import Choice
 from ..schedules.matmuls.selection import choose_for_any
-from ..target import Target
+from ..target import Target, current_gpu
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
 from .broadcast_matmul import define_any
 from .by_rules import acc_of, by_rules
@@ -38,7 +37,7 @@ def _acc_of(dtype: str) -> str:
 
 
 class _Product(Operator):
-    """Of arrays, the first factor may have any number of dimensions before its last, where the second is a matrix."""
+    """Of arrays, operand A may have any number of dimensions before its last, where B is a matrix."""
 
     takes_symbols = True
 
@@ -167,7 +166,7 @@ def matmul(
     # A grid has up to 65535 blocks along its third axis, of which a matmul in parts has up to 64.
     by_own = is_static and (batch or 1) < 1024 if is_exact else (dtype, acc_dtype) in MMA_SYNC
     on_gpu = target is None or target.kind != "cpu"
-    has_cores = ("mma.sync.f8" if dtype.startswith("float8") else "mma.sync") in current().features
+    has_cores = ("mma.sync.f8" if dtype.startswith("float8") else "mma.sync") in current_gpu().features
     if not on_gpu or not by_own or is_empty(a, b) or not (is_exact or has_cores):
         return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
     if is_static and transpose_b and _is_of_reductions(M, K, dtype, transpose_a):
@@ -225,12 +224,12 @@ def make_epilogue(
 
 
 def _extents(a: Operand, b: Operand, transpose_a: bool, transpose_b: bool) -> tuple[Any, Any, Any, Any]:
-    """M, N and K, and how many matrices, None where the factors are matrices."""
+    """M, N and K, and how many matrices, None where the operands are matrices."""
     M, K = a.shape[-2:][::-1] if transpose_a else a.shape[-2:]
     N, other = b.shape[-2:] if transpose_b else b.shape[-2:][::-1]
     if K != other:
         raise ValueError(
-            f"matmul: expected factors that fit, got shapes {a.shape}{' transposed' * transpose_a} and "
+            f"matmul: expected operands that fit, got shapes {a.shape}{' transposed' * transpose_a} and "
             f"{b.shape}{' transposed' * transpose_b}"
         )
     return M, N, K, a.shape[0] if len(a.shape) == 3 else None
@@ -278,12 +277,12 @@ def _definition(
     B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
     k = reduce_axis((0, K), "k")
 
-    def product(*at: Expr) -> Expr:
+    def multiplied(*at: Expr) -> Expr:
         *some, i, j = at
         x, y = A[(*some, k, i) if transpose_a else (*some, i, k)], B[(*some, j, k) if transpose_b else (*some, k, j)]
         return sum(x.astype(acc_dtype) * y.astype(acc_dtype), axis=k)
 
-    total = compute((*some, M, N), product, name="total")
+    total = compute((*some, M, N), multiplied, name="total")
     C = compute(
         (*some, M, N),
         lambda *at: (epilogue(total[at], *at) if epilogue else total[at]).astype(out_dtype),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import schedules
-from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..target import Target
+from ..target import Target, current_gpu
 from ..te import Expr, Tensor, compute, placeholder
 from .by_rules import by_rules, given, operate
 from .empty import is_empty
@@ -68,13 +67,13 @@ def conv2d(
     epilogue = make_epilogue(operands[0] if operands else None, None, activation, 1.0)
     on_gpu = target is None or target.kind != "cpu"
     is_plain = epilogue is None and out_dtype in (None, "float32")
-    by_own = "mma.sync" in current().features if is_last else is_plain and kernel % 2 == 1
+    by_own = "mma.sync" in current_gpu().features if is_last else is_plain and kernel % 2 == 1
     if not on_gpu or is_empty(x, w) or not by_own:
         inputs, Y = _definition(x, w, stride, is_last, out_dtype or x.dtype, epilogue, operands)
         return by_rules(inputs, Y, target)
     if not is_last:
         return schedules.conv2d(batch, channels, size, filters, kernel, stride=stride)
-    make = schedules.conv2d_wgmma if "wgmma" in current().features else schedules.conv2d_mma
+    make = schedules.conv2d_wgmma if "wgmma" in current_gpu().features else schedules.conv2d_mma
     return make(
         batch, channels, size, filters, kernel, x.dtype, out_dtype, stride=stride, epilogue=epilogue, operands=operands
     )

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..target import Target
 from ..te import Expr, compute, reduce_axis, sum
 from .by_rules import acc_of, by_rules, given
 from .gemm import ACTIVATIONS, expect_activation
-from .operator import Operand, Scheduled, operator
+from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
 
 __all__ = ["linear"]
 
 
-@operator
+class _Layer(Operator):
+    """Dimensions in front are made one: tiles have rows of several of them."""
+
+    def _run(self, *arrays: Any, **options: Any) -> Any:
+        if len(arrays) < 2 or options.get("out") is not None or len(arrays[0].shape) < 3:
+            return super()._run(*arrays, **options)
+        x, w = arrays[:2]
+        if 0 in x.shape or len(w.shape) != 2 or x.shape[-1] != w.shape[1]:
+            return super()._run(*arrays, **options)
+        result = super()._run(x.reshape(-1, x.shape[-1]), *arrays[1:], **options)
+        return result.reshape(*x.shape[:-1], w.shape[0])
+
+
+@_Layer
 def linear(
     x: Operand,
     w: Operand,
@@ -40,11 +55,11 @@ def linear(
     k = reduce_axis((0, w.shape[1]), "k")
     shape = (*x.shape[:-1], w.shape[0])
 
-    def product(*at: Expr) -> Expr:
+    def multiplied(*at: Expr) -> Expr:
         *row, j = at
         return sum(X(*row, k).astype(acc) * W(j, k).astype(acc), axis=k)
 
-    total, inputs = compute(shape, product, name="total"), [X, W]
+    total, inputs = compute(shape, multiplied, name="total"), [X, W]
     out_dtype = "int32" if acc == "int32" else x.dtype
     if bias is not None:
         expect_shape("linear", (w.shape[0],), bias=bias)

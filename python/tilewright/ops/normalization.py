@@ -33,7 +33,7 @@ def softmax_along(name: str, x: Operand, axis: int, target: Target | None) -> Sc
     def element(*at: Expr) -> Expr:
         row = (*at[:along], *at[along + 1 :])
         shifted = X(*at).astype(largest.dtype) - largest(*row)
-        return (exp(shifted) / total(*row) if name == "softmax" else shifted - log(total(*row))).astype(x.dtype)
+        return (exp(shifted) * (1 / total(*row)) if name == "softmax" else shifted - log(total(*row))).astype(x.dtype)
 
     return by_rules([X], compute(X.shape, element, name=name), target)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.reductions import reduced
-from ..schedules.running_sums import LONGEST, running_sums_of_rows
+from ..schedules.running_sums import LONGEST, SHORTEST, running_sums_of_rows
 from ..target import Target
 from ..te import compute
 from .by_rules import acc_of, axes_of, by_rules, cast, expect_floats, given, operate
@@ -18,8 +18,6 @@ from .running import running_sums
 __all__ = ["argmax", "argmin", "cumsum", "max", "mean", "min", "prod", "sum"]
 
 Axes = int | Sequence[int] | None
-# The shortest row of which more than one thread has elements.
-_SHORTEST = 17
 
 
 def _reduction(reducer: str, doc: str) -> Operator:
@@ -148,6 +146,6 @@ def cumsum(
     if (target is not None and target.kind == "cpu") or not isinstance(x.shape[along], int):
         return by_rules([X], operate("cumsum", X, axis=along, exclusive=exclusive, reverse=reverse), target)
     is_last = along == len(x.shape) - 1 and all(isinstance(size, int) for size in x.shape)
-    if is_last and _SHORTEST <= x.shape[along] <= LONGEST:
+    if is_last and SHORTEST <= x.shape[along] <= LONGEST:
         return running_sums_of_rows(X, acc_of(x.dtype), x.dtype, exclusive=exclusive, reverse=reverse)
     return by_rules([X], cast(running_sums(X, acc_of(x.dtype), along, exclusive, reverse), x.dtype), target)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..runtime.arrays import is_of_torch
 
-__all__ = ["is_row_major", "is_transposed", "row_major", "strides_of"]
+__all__ = ["is_row_major", "is_transposed", "row_major", "strides_of", "without_repeats"]
 
 
 def is_row_major(array: Any) -> bool:
@@ -68,3 +69,30 @@ def strides_of(array: Any) -> tuple[int, ...] | None:
     else:
         return None
     return None if min(strides, default=0) < 0 else strides
+
+
+def without_repeats(array: Any, extents: Sequence[int]) -> Any:
+    """A view that has once what an array repeats along its first axes, as an expanded array does.
+
+    It is broadcast with another array, whose first `extents` are given. An axis of another extent is left as it is.
+
+    >>> import numpy as np
+    >>> x = np.broadcast_to(np.zeros((2, 1, 4), "float32"), (2, 3, 4))
+    >>> without_repeats(x, (2, 3)).shape, without_repeats(x, (2, 1)).shape
+    ((2, 1, 4), (2, 3, 4))
+    """
+    strides = strides_of(array)
+    if strides is None or len(array.shape) < len(extents):
+        return array
+    shape, made = [*array.shape], [*strides]
+    behind = max((stride * extent for stride, extent in zip(strides, shape, strict=True)), default=1)
+    for axis, extent in enumerate(extents):
+        if strides[axis] == 0 and 1 < shape[axis] == extent:
+            # The stride of an axis of one element counts for nothing, but that TMA takes no zeros.
+            shape[axis], made[axis] = 1, behind
+    if shape == [*array.shape]:
+        return array
+    if is_of_torch(array):
+        return array.as_strided(shape, made)
+    size = array.itemsize
+    return np.lib.stride_tricks.as_strided(array, shape, [stride * size for stride in made], writeable=False)

@@ -1,4 +1,4 @@
-"""Matrix-vector products, and sums of columns."""
+"""Matrix-vector multiplications, and sums of columns."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from .. import schedules
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..graph.operators.contractions import conv_of_channels_last
 from ..target import Target
 from ..te import Expr, Tensor, compute
 from .by_rules import acc_of, by_rules, expect_floats, given, operate
@@ -71,17 +72,21 @@ def _convolve(
     X, W = given(x, "X"), given(w, "W")
     inputs, acc = [X, W], acc_of(x.dtype)
     to = "int32" if x.dtype == "int8" else x.dtype
-    total = operate(what, _channels_first(X, layout), W, acc=acc, to=acc if bias else to, **attributes)
+    attributes |= {"acc": acc, "to": acc if bias else to}
+    if layout == "last" and what == "conv":
+        total: Tensor = conv_of_channels_last(X, W, **attributes)  # type: ignore[arg-type]
+    else:
+        total = _laid_out(operate(what, _channels_first(X, layout), W, **attributes), layout, what)
     if bias is not None:
         expect_shape(what, (filters,), bias=bias)
-        B, whole = given(bias, "bias"), total
+        B, whole, channels = given(bias, "bias"), total, 0 if layout == "first" else -1
         inputs.append(B)
 
-        def biased(n: Expr, f: Expr, *at: Expr) -> Expr:
-            return (whole(n, f, *at) + B(f).astype(acc)).astype(to)
+        def biased(n: Expr, *at: Expr) -> Expr:
+            return (whole(n, *at) + B(at[channels]).astype(acc)).astype(to)
 
         total = compute(whole.shape, biased, name="biased")
-    return by_rules(inputs, _laid_out(total, layout, what), target)
+    return by_rules(inputs, total, target)
 
 
 def _own_schedule(

@@ -113,7 +113,7 @@ def mismatches_of(meant: Mapping[str, int], found: Mapping[str, int], where: str
 
 
 def tensor_types(ptx: str) -> dict[str, str]:
-    """Of each kernel that tensor cores multiply in, by what instructions there are, the type of the first factor.
+    """Of each kernel that tensor cores multiply in, by what instructions there are, the type of operand A.
 
     >>> ptx = '''.visible .entry f(.param .u64 p)
     ... {
@@ -132,7 +132,7 @@ def tensor_types(ptx: str) -> dict[str, str]:
     return types
 
 
-# The shape, then how factors lie, then the types of the sums and of the factors.
+# The shape, then how operands lie, then the types of the accumulator and of the operands.
 _PRODUCT = re.compile(r"mma(?:_async)?\.sync\.aligned\.m\d+n\d+k\d+(?:\.row|\.col)*\.\w+\.(\w+)\.")
 
 

@@ -20,7 +20,7 @@ __all__ = ["make_report"]
 
 # Multiply-adds of float32 that an SM begins in a clock, by compute capability.
 _LANES = {75: 64, 80: 64}
-# Operations that the tensor cores of an SM do in a clock on factors of 16 bits, by compute capability; GPUs
+# Operations that the tensor cores of an SM do in a clock on operands of 16 bits, by compute capability; GPUs
 # of the others differ among themselves. Of 8 bits it is twice, of tf32 half of that.
 _TENSOR = {80: 2048, 90: 4096, 100: 8192}
 _TENSOR_SCALES = {"f16": 1.0, "bf16": 1.0, "tf32": 0.5, "s8": 2.0, "u8": 2.0, "e4m3": 2.0, "e5m2": 2.0}

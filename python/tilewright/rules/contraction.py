@@ -72,8 +72,8 @@ class Contraction:
     def is_of_matrices(self) -> bool:
         """Whether it is a matmul like that of `matmul_mma`.
 
-        The last two axes of the result are then a row axis of the first factor and a column axis of the second. The
-        last two axes of each factor are one of these and the only reduction axis.
+        The last two axes of the result are then a row axis of operand A and a column axis of B. The
+        last two axes of each operand are one of these and the only reduction axis.
         """
         spatial, op = self.stage.spatial, self.stage.op
         if not self.is_plain or not self.is_product or len(self.k) != 1 or len(spatial) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -147,6 +147,8 @@ class Program:
 
     def __init__(self, outputs: Sequence[Operation]) -> None:
         self.stages: dict[Operation, StageFacts] = {}
+        # Stages that are the elements of a tensor in their order in memory.
+        self.views: Collection[Operation] = ()
         ops = operations(outputs)
         # Stages in the steps of a scan are computed there.
         in_steps = {one for op in ops if isinstance(op, ScanOp) for one in op.inner}

@@ -98,7 +98,7 @@ def groups_of(
     _count_evaluations(program, anchors)
     groups: list[Group] = []
     for stage in program.backwards():
-        if stage.op in taken or _join_several(stage, taken, anchors):
+        if stage.op in taken or _join_several(stage, groups, taken, anchors):
             continue
         group = Group(stage)
         groups.append(group)
@@ -215,24 +215,28 @@ def _join_maps(program: Program, group: Group, taken: dict[Operation, Group], an
             members[stage.op] = cost
 
 
-def _join_several(stage: StageFacts, taken: dict[Operation, Group], anchors: set[Operation]) -> bool:
+def _join_several(
+    stage: StageFacts, groups: Collection[Group], taken: dict[Operation, Group], anchors: set[Operation]
+) -> bool:
     """A map that several kernels read, computed in each of them: that costs less than memory for its elements where it
     is cheap, and made of one tensor of as many elements."""
     if not can_inline(stage) or not stage.readers or stage.cost > _CHEAP or stage.op.num_outputs > 1:
         return False
     if any(reader.op in anchors or reader.op not in taken for reader in stage.readers):
         return False
-    if stage.evaluations > len(stage.readers) * stage.size or not is_static(stage.spatial):
+    # A reader that is itself computed in several kernels reads it in each.
+    of_readers = [group for reader in stage.readers for group in groups if reader in (*group.stages, *group.inlined)]
+    if stage.evaluations > len(of_readers) * stage.size or not is_static(stage.spatial):
         return False
     large = [access for access in stage.accesses if prod(map(extent_of, access.tensor.shape)) * 4 > stage.size]
     if len(large) > 1:
         return False
-    groups = list(dict.fromkeys(taken[reader.op] for reader in stage.readers))
-    if any(group.anchor is not None or group.kept for group in groups):
+    several = list(dict.fromkeys(of_readers))
+    if any(group.anchor is not None or group.kept for group in several):
         return False
-    for group in groups:
+    for group in several:
         group.inlined.append(stage)
-    taken[stage.op] = groups[0]
+    taken[stage.op] = several[0]
     return True
 
 
@@ -241,8 +245,6 @@ def _join_rows(
 ) -> None:
     """Reductions of rows, and the maps between them, where all have the same rows and columns."""
     root = group.root
-    if root.op.num_outputs > 1 and root.kind == Kind.MAP:
-        return
     found = Labels(root)
     if not found.is_possible:
         return

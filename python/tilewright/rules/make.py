@@ -15,7 +15,7 @@ from ..records import Journal, device_name, identify, in_order, settings_of
 from ..target import Target
 from ..te.schedule import Schedule, create_schedule
 from ..te.tensor import Operation, Tensor
-from .attention import NAME, Attention, attention_in
+from .attention import Attention, attention_in
 from .classes import in_classes, rows_in
 from .context import Context, Rule
 from .contraction import contraction_of
@@ -27,6 +27,7 @@ from .matrices import as_matrices
 from .plan import Decision, Plan
 from .reductions import Reductions
 from .reductions_in_parts import SplitReduction
+from .running import Running, running_in
 from .scans import Statements
 from .simt import TiledContraction
 from .tensor_cores import TensorCores
@@ -144,20 +145,21 @@ def _schedule_of(
     """The schedule of the rules, for the values that symbols have now."""
     s = create_schedule(outputs)  # type: ignore[arg-type]
     gpu = where.device
-    found = None if rules else attention_in(s.outputs, gpu)
+    found = None if rules else attention_in(s.outputs, gpu) or running_in(s.outputs, gpu)
     asked = {values["rule"] for values in settings.values() if "rule" in values}
-    if found is not None and asked <= {NAME}:
-        return _of_attention(found, s.outputs[0], where, settings)
+    if found is not None and asked <= {found.name}:
+        return _of_whole(found, s.outputs[0], where, settings)
     program = Program(s.outputs)
-    instead, products = as_matrices(program, s.outputs, gpu)
-    if instead:
-        s = create_schedule([instead.get(op, op) for op in s.outputs])
-        s.instead = instead
+    matrices = as_matrices(program, s.outputs, gpu)
+    if matrices.instead:
+        s = create_schedule([matrices.instead.get(op, op) for op in s.outputs])
+        s.instead = matrices.instead
         program = Program(s.outputs)
+        program.views = matrices.views
     context = Context(where, gpu, program, gpu.sms * gpu.threads_per_sm if gpu else 1)
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
-    groups = groups_of(program, context.threads, anchors, products, *([is_staged] if gpu else []))
+    groups = groups_of(program, context.threads, anchors, matrices.matmuls, *([is_staged] if gpu else []))
     wanted = {stage: values["rule"] for stage, values in settings.items() if "rule" in values}
     decided = [_decide(context, all_rules, group, wanted) for group in groups]
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))
@@ -177,10 +179,10 @@ def _schedule_of(
     return s
 
 
-def _of_attention(
-    found: Attention, output: Operation, target: Target, settings: Mapping[str, Mapping[str, Any]]
+def _of_whole(
+    found: Attention | Running, output: Operation, target: Target, settings: Mapping[str, Mapping[str, Any]]
 ) -> Schedule:
-    """The schedule of a program of equal results, in which the maximum, the sum and the values are one loop."""
+    """The schedule of a program of equal results, for which there is one as a whole."""
     gpu = target.device
     others = {stage: {name: v for name, v in values.items() if name != "rule"} for stage, values in settings.items()}
     plan = Plan(str(target), gpu.name if gpu else "", (found.decision(),)).with_(others)

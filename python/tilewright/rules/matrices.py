@@ -1,12 +1,13 @@
-"""Convolutions, and contractions in any other layout, as products of matrices, which the rules for matmuls take.
+"""Convolutions, and contractions in any other layout, as matmuls, which their rules take.
 
-The matrix of windows is never stored: its elements are computed where the product stages them.
+The matrix of windows is never stored: its elements are computed where the matmul stages them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -22,48 +23,57 @@ from ..te.tensor import ComputeOp, Operation, PlaceholderOp
 from .contraction import Contraction, contraction_of
 from .facts import Access, Program, StageFacts, extent_of
 
-__all__ = ["as_matrices"]
+__all__ = ["Matrices", "as_matrices", "moved_by"]
 
-# Fewer rows, columns or elements along K are not worth tiles of a product: of types for tensor cores, and of float32.
+# Fewer rows, columns or elements along K are not worth tiles of a matmul: of types for tensor cores, and of float32.
 _HALVES, _FLOATS = (16, 16, 16), (8, 32, 8)
 
 
-def as_matrices(
-    program: Program, outputs: Sequence[Operation], gpu: GPU | None
-) -> tuple[dict[Operation, Operation], set[Operation]]:
-    """The program with its convolutions as products of matrices: what stands for each operation that changed, and the
-    products. Nothing changes where scans or statements use the results."""
+@dataclass(slots=True)
+class Matrices:
+    """A program with its convolutions as matmuls."""
+
+    instead: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
+    """What stands for each operation that changed."""
+    matmuls: set[Operation] = field(default_factory=set[Operation])
+    views: set[Operation] = field(default_factory=set[Operation])
+    """Operands that are the elements of a tensor in their order in memory, with other extents."""
+
+
+def as_matrices(program: Program, outputs: Sequence[Operation], gpu: GPU | None) -> Matrices:
+    """The program with its convolutions as matmuls. Nothing changes where scans or statements use the results."""
     found = {
         stage.op: contraction
         for stage in program
         if (contraction := contraction_of(stage)) is not None and _is_worth_it(contraction, gpu)
     }
     stored = {stage.op for stage in program if gpu is not None and _is_stored(stage)}
-    instead: dict[Operation, Operation] = {}
-    products: set[Operation] = set()
+    made = Matrices()
     if not found and not stored:
-        return instead, products
+        return made
+    instead = made.instead
     for op in operations(outputs):
         if isinstance(op, PlaceholderOp) or not any(tensor.op in instead for tensor in op.input_tensors):
             now = op
         elif isinstance(op, ComputeOp) and not isinstance(op, ScanOp):
             now = _reading(op, instead)
         else:
-            return {}, set()
+            return Matrices()
         if op in found:
             contraction = found[op] if now is op else _again(now)
-            product = _Product(contraction, adds_zero=gpu is not None)
-            products.add(product.total.op)
-            now = product.result.op
+            matmul = _Matmul(contraction, adds_zero=gpu is not None)
+            made.matmuls.add(matmul.total.op)
+            made.views |= matmul.views
+            now = matmul.result.op
         elif op in stored:
             now = _added_to_zero(now)
         if now is not op:
             instead[op] = now
-    return instead, products
+    return made
 
 
 def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
-    """Whether it is no product of matrices as it stands, and one that tiles of the rules are for."""
+    """Whether it is no matmul as it stands, and one that tiles of the rules are for."""
     stage = found.stage
     if not stage.is_static or not found.is_product or stage.op.num_outputs > 1:
         return False
@@ -148,11 +158,12 @@ def _again(op: Operation) -> Contraction:
     return again
 
 
-class _Product:
-    """A contraction as a product of matrices, and its results in their own shape."""
+class _Matmul:
+    """A contraction as a matmul, and its results in their own shape."""
 
     def __init__(self, found: Contraction, *, adds_zero: bool) -> None:
         self.found = found
+        self.views: set[Operation] = set()
         rows, columns, self.batch = _axes_of(found)
         self.axes = {"m": rows, "n": columns, "k": self._along_k()}
         op = found.stage.op
@@ -225,7 +236,10 @@ class _Product:
             return rewrite(value, lambda expr: places.get(id(expr)))
 
         name = f"{read.tensor.op.name}_{'windows' if None in access.axes else 'matrix'}"
-        return self._from_here(compute(shape, element, name=name)), batch, order
+        made = self._from_here(compute(shape, element, name=name))
+        if value is read and _counts(access, [*batch, *(axis for kind in order for axis in self.axes[kind])]):
+            self.views.add(made.op)
+        return made, batch, order
 
     def _from_here(self, tensor: Tensor) -> Tensor:
         """Errors and views name the line of the contraction."""
@@ -243,11 +257,27 @@ def _access_of(read: Read) -> Access:
     return Access(read.tensor, tuple(linear_of(index) for index in read.indices))
 
 
+def _counts(access: Access, axes: Sequence[IterVar]) -> bool:
+    """Whether the elements that are read are all of a tensor's, in the order of these axes."""
+    wanted = [axis for axis in axes if _extent(axis) > 1]
+    for index, extent in zip(access.indices, access.tensor.shape):
+        if index is None or index.constant:
+            return False
+        terms = [(axis, count) for axis, count in index.terms.values() if _extent(axis) > 1]
+        if extent == 1 and not terms:
+            continue
+        if len(terms) != 1 or not wanted or terms[0][0] is not wanted[0] or terms[0][1] != 1:
+            return False
+        if _extent(wanted.pop(0)) != extent:
+            return False
+    return not wanted
+
+
 def _through(read: Read) -> Expr:
     """The element that is read, computed from what its tensor moves or pads."""
     op = read.tensor.op
     body = op.body[0] if isinstance(op, ComputeOp) and op.num_outputs == 1 and op.reduction is None else None
-    inner = _moved_by(body)
+    inner = moved_by(body)
     if body is None or inner is None:
         return read
     places = {id(axis): index for axis, index in zip(op.axis, read.indices)}
@@ -256,7 +286,7 @@ def _through(read: Read) -> Expr:
     )
 
 
-def _moved_by(value: Expr | None) -> Read | None:
+def moved_by(value: Expr | None) -> Read | None:
     """The one element that a value is, or that it is where it is no number."""
     while isinstance(value, Select) and value.lazy and isinstance(value.false_value, Const):
         value = value.true_value
@@ -265,7 +295,7 @@ def _moved_by(value: Expr | None) -> Read | None:
 
 def _lies_along(value: Expr, axes: Sequence[IterVar]) -> bool:
     """Whether neighbours in memory are along one of these axes, and along no other."""
-    read = _moved_by(value)
+    read = moved_by(value)
     index = linear_of(read.indices[-1]) if read is not None and read.indices else None
     ones = [axis for axis, count in index.terms.values() if count == 1] if index is not None else []
     return bool(ones) and all(any(axis is one for one in axes) for axis in ones)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from ..dtypes import dtype_of
 from ..te import Expr
+from ..te.expr import Call, Const
 from ..te.schedule import Schedule, Stage
+from ..te.tensor import ComputeOp
 from .context import Context, choice
 from .contraction import Contraction
 from .elementwise import inline
 from .facts import extent_of
 from .groups import Group
+from .matrices import moved_by
 from .plan import Decision
 from .simt import anchored
 from .tensor_cores import in_whole_tiles, matrices_of, problem_of, rows_of, transposed
@@ -49,8 +52,13 @@ class PackedTiles:
             return None
         problem, dtype = problem_of(found), found.stage.op.dtype
         columns = _columns(dtype)
-        tiles = [(rows, columns * wide // 2) for rows in (4, 6, 8, 12, 16) for wide in (1, 2, 4) if rows * wide <= 32]
-        panels = -(-problem.N // columns) * problem.batch
+        widths = [(rows, wide) for rows in (4, 6, 7, 8, 12, 14, 16) for wide in (1, 2, 4) if rows * wide <= 32]
+        tiles = [(rows, columns * wide // 2) for rows, wide in widths]
+        tile = (self._rows_of_a_tile(problem.M), columns)
+        if _together(group, found) and problem.N % (2 * columns) == 0:
+            # The rows that are copied for each panel are fewer times with panels of twice the columns.
+            tile = (7 if problem.M % 7 == 0 else 6, 2 * columns)
+        panels = -(-problem.N // tile[1]) * problem.batch
         parts = max(1, min(problem.M // _OF_A_PANEL, _TASKS // panels))
         return Decision(
             self.name,
@@ -58,7 +66,7 @@ class PackedTiles:
             f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, in {dtype}"
             + (f", {problem.batch} of them" if problem.batch > 1 else ""),
             (
-                choice("tile", (self._rows_of_a_tile(problem.M), columns), tiles),
+                choice("tile", tile, tiles),
                 choice("blocks", parts, [one for one in (1, 2, 4, 8, 16) if one <= max(1, problem.M // 32)]),
             ),
         )
@@ -93,7 +101,11 @@ class PackedTiles:
         sums.reorder(*sums.op.reduce_axis, i, j)
         sums.unroll(i)
         sums.vectorize(j)
-        if has_prologue or M % rows:
+        together = _together(group, found)
+        if together:
+            self._copy_rows(s[a], together)
+            s[a].compute_at(stage, io)
+        elif has_prologue or M % rows:
             self._copy_all(s[a])
         else:
             s[a].compute_inline()
@@ -105,6 +117,14 @@ class PackedTiles:
             panel.reorder(last, row)
         else:
             panel.vectorize(last)
+
+    def _copy_rows(self, stage: Stage, together: int) -> None:
+        """The rows of a tile, so many elements at a time."""
+        *_, k = stage.op.axis
+        _, element = stage.split(k, factor=together)
+        lanes = next((lanes for lanes in (16, 8, 4) if together % lanes == 0), 1)
+        if lanes > 1:
+            stage.vectorize(stage.split(element, factor=lanes)[1])
 
     def _copy_all(self, stage: Stage) -> None:
         *outer, _ = stage.op.axis
@@ -123,6 +143,24 @@ def _prologues(group: Group, found: Contraction) -> bool:
             ]
             return operand.cost > 1 or None in places
     return False
+
+
+def _together(group: Group, found: Contraction) -> int:
+    """How many elements of A lie together along K, where A is moved, as windows of images with channels last are.
+
+    0 where its elements are computed, or do not lie along K.
+    """
+    if transposed(found)[0] or not _prologues(group, found):
+        return 0
+    for operand in group.operands:
+        if operand.op is found.a.tensor.op and isinstance(operand.op, ComputeOp) and operand.op.reduction is None:
+            read, k = moved_by(operand.op.body[0]), operand.spatial[-1]
+            last = read.indices[-1] if read is not None and read.indices else None
+            if last is k:
+                return extent_of(k.dom.extent if k.dom else None)
+            if isinstance(last, Call) and last.op == "floormod" and last.args[0] is k:
+                return int(last.args[1].value) if isinstance(last.args[1], Const) else 0
+    return 0
 
 
 def _turned(*at: Expr) -> list[Expr]:

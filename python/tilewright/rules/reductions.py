@@ -98,6 +98,9 @@ class Reductions:
             along, lanes = ALONG_ROWS, lanes_of(group)
             threads = self._threads_of_row(context, rows, columns, lanes)
             of_block = max(1, min(256 // threads, power_of_two(rows)))
+            if 32 <= threads < 256 and columns >= 128 * lanes and not is_static(group.root.spatial):
+                # Of few rows a block for each is faster, and no row has to be compared with their number.
+                threads, of_block = 128, 1
         else:
             along = ALONG_COLUMNS
             of_block = 32 if rows >= 32 else power_of_two(max(1, 2 * rows - 1), 32)

@@ -25,7 +25,7 @@ class Statements:
         if kind != Kind.SCAN:
             return None
         why = "each element along the first axis needs those before it"
-        if _has_stages(group):
+        if _reads_others(group):
             why += ", and others of the step before: the threads of one block, which wait for each other, have them all"
         assert isinstance(group.root.op, ScanOp)
         # States that are scanned together are in one kernel: what one has as threads, the others have.
@@ -42,11 +42,11 @@ class Statements:
             return
         stage = s[group.root.op.output(0)]
         block, thread = stage.split(stage.fuse(*stage.op.axis[1:]), factor=decision["threads"])
-        if not _has_stages(group):
+        if not _reads_others(group):
             stage.bind(block, thread_axis("blockIdx.x"))
         stage.bind(thread, thread_axis("threadIdx.x"))
 
 
-def _has_stages(group: Group) -> bool:
-    """Whether there are stages in the steps, which may read any element of the step before."""
-    return isinstance(group.root.op, ScanOp) and bool(group.root.op.inner)
+def _reads_others(group: Group) -> bool:
+    """Whether a step, or a stage in it, may read any element of the step before."""
+    return isinstance(group.root.op, ScanOp) and group.root.op.state is not None

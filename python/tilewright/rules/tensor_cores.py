@@ -7,10 +7,9 @@ from math import gcd
 
 from ..dtypes import item_bytes
 from ..instructions import MMA_SYNC, mma_sync
-from ..schedules.matmuls.candidates import candidates
-from ..schedules.matmuls.cost_model import estimate
 from ..schedules.matmuls.mma import COPY, tile_by_mma
 from ..schedules.matmuls.problem import Problem
+from ..schedules.matmuls.timed_candidates import timed_candidates
 from ..te import Tensor
 from ..te.schedule import Schedule
 from ..te.tensor import Extent
@@ -104,11 +103,12 @@ class TensorCores:
         if problem.batch > 65535 or -(-problem.M // 16) > 65535:
             return None
         seconds: dict[Tile, float] = {}
-        for one in candidates(problem, gpu):
+        for one, time in timed_candidates(problem, gpu, "matmul_mma"):
             options = one.options
-            if one.schedule == "matmul_mma" and not {"split_k", "pad"} & options.keys():
-                block_k = options.get("block_k", 8 * COPY // item_bytes(a))
-                seconds[options["tile"], options["warps"], options["stages"], block_k] = estimate(problem, one, gpu)
+            if {"split_k", "pad"} & options.keys():
+                continue
+            block_k = options.get("block_k", 8 * COPY // item_bytes(a))
+            seconds[options["tile"], options["warps"], options["stages"], block_k] = time
         fitting = sorted((tile for tile in seconds if tile[3] % MMA_SYNC[types] == 0), key=lambda tile: seconds[tile])
         if not fitting:
             return None
@@ -131,7 +131,7 @@ class TensorCores:
         tile, warps, stages, block_k = decision["tile"]
         inline(s, group)
         in_dtype, acc_dtype = found.operand_dtypes[0], anchor.op.dtype
-        total, factors = in_whole_tiles(s, group, found, (*tile, block_k))
+        total, operands = in_whole_tiles(s, group, found, (*tile, block_k))
         of_transposed = transposed(found)
         granule = COPY // item_bytes(in_dtype)
         widths = [gcd(granule, extent_of(access.tensor.shape[-1])) for access in (found.a, found.b)]
@@ -139,7 +139,7 @@ class TensorCores:
             s,
             group.root.op.output(0),
             total,
-            factors,
+            operands,
             mma_sync(in_dtype, acc_dtype, transpose_a=of_transposed[0], transpose_b=of_transposed[1]),
             k_is_in_rows=(not of_transposed[0], of_transposed[1]),
             widths=widths,
@@ -150,5 +150,6 @@ class TensorCores:
             stages=stages,
             group=decision["group"],
             axes=anchored(s[group.root.op.output(0)], group),
-            is_async=not group.operands and all(width * item_bytes(in_dtype) >= 4 for width in widths),
+            is_async=all(operand.op in context.program.views for operand in group.operands)
+            and all(width * item_bytes(in_dtype) >= 4 for width in widths),
         )

@@ -63,7 +63,7 @@ class VectorTiles:
         problem, of_transposed = problem_of(found), transposed(found)
         inline(s, group)
         root = group.root.op.output(0)
-        total, factors = in_whole_tiles(s, group, found, (*tile, block_k * split_k))
+        total, operands = in_whole_tiles(s, group, found, (*tile, block_k * split_k))
         last, sums = root, total
         if split_k > 1:
             part, _ = s[total].split(s[total].op.reduce_axis[0], nparts=split_k)
@@ -73,15 +73,15 @@ class VectorTiles:
             self._add_up(s[root], s[total])
         s[sums].set_scope("local")
         ways = (not of_transposed[0], of_transposed[1])
-        for stage, along_k in zip(factors, ways):
+        for stage, along_k in zip(operands, ways):
             s[stage].set_scope("shared")
             if along_k:
                 s[stage].transform_layout(partial(_turned, block_k))
         is_whole = problem.N % (4 if split_k == 1 else 1) == 0 and (split_k > 1 or root.dtype == "float32")
         axes = anchored(s[root], group) if last is root else None
-        multiply_tiles(s, last, sums, (factors[0], factors[1]), tile, block_k, lanes, is_whole=is_whole, axes=axes)
+        multiply_tiles(s, last, sums, (operands[0], operands[1]), tile, block_k, lanes, is_whole=is_whole, axes=axes)
         threads = tile[0] // lanes, tile[1] // lanes
-        for stage, access in zip(factors, (found.a, found.b)):
+        for stage, access in zip(operands, (found.a, found.b)):
             _fetch(s[stage], extent_of(access.tensor.shape[-1]) % 4 == 0, threads)
 
     def _add_up(self, root: Stage, total: Stage) -> None:

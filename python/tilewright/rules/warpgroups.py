@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..instructions import WGMMA, wgmma
-from ..schedules.matmuls.candidates import candidates
-from ..schedules.matmuls.cost_model import estimate
-from ..schedules.matmuls.wgmma import no_more, tile_by_wgmma
+from ..schedules.matmuls.timed_candidates import timed_candidates
+from ..schedules.matmuls.warpgroup_tiles import Tiling, no_more, tile_by_wgmma
 from ..te.schedule import Schedule
 from .context import Context, choice
 from .elementwise import inline
@@ -34,16 +33,19 @@ class Warpgroups:
             return None
         a, b = found.operand_dtypes
         types = a, found.stage.op.dtype
-        if a != b or types not in WGMMA or a.startswith("float8"):
+        if a != b or types not in WGMMA:
             return None
         problem = problem_of(found)
+        if any(problem.is_turned):
+            return None
         # TMA steps over rows of multiples of 16 bytes.
         if not all(problem.is_aligned) or problem.M < 64 or problem.N < 64 or problem.batch > 65535:
             return None
-        seconds: dict[tuple[tuple[str, object], ...], float] = {}
-        for one in candidates(problem, gpu):
-            if one.schedule == "matmul_wgmma" and _is_taken(one.options, found.stage.is_static):
-                seconds[tuple(sorted(one.options.items()))] = estimate(problem, one, gpu)
+        seconds = {
+            tuple(sorted(one.options.items())): time
+            for one, time in timed_candidates(problem, gpu, "matmul_wgmma")
+            if _is_taken(one.options, found.stage.is_static)
+        }
         fitting = sorted(seconds, key=lambda one: seconds[one])
         if not fitting:
             return None
@@ -65,19 +67,18 @@ class Warpgroups:
         step = _SPAN // problem.item_bytes
         m, n = no_more(m, problem.M, 64), no_more(n, problem.N, 8 if of_transposed[1] else step)
         inline(s, group)
-        total, factors = in_whole_tiles(s, group, found, (m, n, step))
+        total, operands = in_whole_tiles(s, group, found, (m, n, step))
         tile_by_wgmma(
             s,
             group.root.op.output(0),
             total,
-            factors,
+            operands,
             wgmma(problem.dtype, total.dtype, n=n, k=step, transpose_a=of_transposed[0], transpose_b=of_transposed[1]),
+            Tiling(tile=(m, n), **options),
             sources=(found.a.tensor, found.b.tensor),
             extents=(rows_of(found), problem.N, problem.batch),
             transposed=of_transposed,
-            tile=(m, n),
             has_whole_tile=(m <= problem.M or not found.stage.is_static) and n <= problem.N,
-            **options,
         )
 
 

@@ -16,7 +16,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..ir.passes import run_passes
 from ..native.jit import lookup
 from ..native.library import library
-from .host_program import HostProgram
+from .host_program import HostProgram, bytecode
 
 __all__ = ["CPUProgram", "compile_cpu", "num_threads", "set_num_threads"]
 
@@ -106,6 +106,6 @@ def compile_cpu(module: ir.Module, name: str | None = None) -> CPUProgram:
         wanted = "exactly one program" if name is None else f"the program {name!r}"
         raise ValueError(f"expected {wanted} in the module, got {', '.join(programs) or 'none'}")
     with module.context, ir.Location.unknown():
-        lowered = ir.Module.parse(str(module.operation.get_asm(enable_debug_info=True)))
-    run_passes(lowered, PIPELINE, f"compiling {name} for the cpu", "linalg")
+        lowered = ir.Module.parse(bytecode(module))
+    run_passes(lowered, PIPELINE, f"compiling {name} for the cpu", "linalg", verifies_each=False)
     return CPUProgram(lowered, name)

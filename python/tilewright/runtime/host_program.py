@@ -17,13 +17,12 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from mlir import ir
-from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
 from ..errors import TilewrightValueError as ValueError
 from ..ir.launch_options import launch_options
 from ..ir.running import run_manager
-from ..native.jit import lookup
+from ..native.jit import Engine, lookup
 from ..native.library import library
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _run_functions() -> dict[str, Any]:
     return found
 
 
-def _unload(program: int, engine: ExecutionEngine) -> None:
+def _unload(program: int, engine: Engine) -> None:
     unload = library().tilewrightHostUnloadCuda
     unload.argtypes, unload.restype = (ctypes.c_void_p,), None
     unload(program)
@@ -189,7 +188,7 @@ class HostProgram:
         self.target, self.cubins, self.is_managed = target, dict(cubins or {}), managed
         self._module = module
         self._lock = threading.Lock()
-        self._engine: ExecutionEngine | None = None
+        self._engine: Engine | None = None
         self._simulator: Simulator | None = None
 
     @staticmethod
@@ -234,7 +233,8 @@ class HostProgram:
                 images = {arch: ir.StringAttr.get(image) for arch, image in self.cubins.items()}
                 self._find(module, self.name).attributes["tilewright.cubins"] = ir.DictAttr.get(images)
             options = f"target={self.target}" + " managed=true" * self.is_managed + " export=true" * export
-            run_manager(PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})"), module.operation)
+            manager = PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})")
+            run_manager(manager, module.operation, verifies_each=False)
             return module
 
     def _compile(self) -> None:
@@ -244,11 +244,9 @@ class HostProgram:
             if self._engine is not None:
                 return
             # For a GPU a handful of integer operations: what matters is the time to compile, not theirs. At level 0,
-            # which compiles in a tenth of the time, they would delay launches; beside the simulator that is nothing.
+            # which compiles in a third of the time, they would delay launches; beside the simulator that is nothing.
             levels = {"cpu": 3, "cuda": 1, "sim": 0}
-            engine = ExecutionEngine(self.ffi_module(), opt_level=levels[self.target])
-            for symbol, address in run_time_symbols().items():
-                engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
+            engine = Engine(self.ffi_module(), levels[self.target], run_time_symbols(), is_quick=self.target == "sim")
             self._call = HostFunction(lookup(engine, self.name))
             self._workspace_bytes = _SizeFunction(lookup(engine, f"{self.name}_workspace_bytes"))
             self._entry = lookup(engine, f"{self.name}_call")
@@ -263,7 +261,7 @@ class HostProgram:
             self._engine = engine
 
     @property
-    def engine(self) -> ExecutionEngine:
+    def engine(self) -> Engine:
         """What the compiled functions live in."""
         if self._engine is None:
             self._compile()

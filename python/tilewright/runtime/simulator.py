@@ -17,14 +17,13 @@ from functools import cache
 from typing import Any
 
 from mlir import ir
-from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
 from ..errors import SimulationError
 from ..ir.diagnostics import MLIRError
 from ..ir.passes import compile_error
 from ..ir.running import run_manager
-from ..native.jit import lookup
+from ..native.jit import Engine, lookup
 from ..native.library import library
 from .host_program import CONFIG_SIZE, Launcher, bytecode
 from .interrupts import raise_interrupt, watch_for_interrupts
@@ -35,6 +34,9 @@ __all__ = [
     "Simulator",
     "compile_sim",
 ]
+
+# Whether LLVM optimizes what runs, which takes most of the time to compile it. Tests of small kernels clear it.
+optimizes = True
 
 # What compiled kernels call (runtime/sim/ABI.h).
 _RUNTIME = (
@@ -136,10 +138,9 @@ class Simulator:
         self.kernels = tuple(kernels)
         self.checks = checks
         self._lock = threading.Lock()
-        self._engine = ExecutionEngine(module, opt_level=2)
         runtime = _runtime()
-        for name in _RUNTIME:
-            self._engine.raw_register_runtime(name, ctypes.cast(getattr(runtime, name), ctypes.c_void_p))
+        symbols = {name: ctypes.cast(getattr(runtime, name), ctypes.c_void_p).value or 0 for name in _RUNTIME}
+        self._engine = Engine(module, 2 if optimizes else 0, symbols, is_quick=not optimizes)
         self._handle = runtime.tilewrightSimCreate(checks)
         # The finalizer holds the engine, so that the kernels live as long as the simulator that knows them.
         weakref.finalize(self, _destroy, self._handle, self._engine)
@@ -206,7 +207,7 @@ class Simulator:
         return _runtime().tilewrightSimLaunch(self._handle, number, config, slots, len(values))
 
 
-def _destroy(handle: int, engine: ExecutionEngine) -> None:
+def _destroy(handle: int, engine: Engine) -> None:
     _runtime().tilewrightSimDestroy(handle)
     del engine
 
@@ -240,7 +241,7 @@ def compile_sim(
         copy = ir.Module.parse(bytecode(module))
         manager = PassManager.parse(f"builtin.module(gpu-to-sim{{{options}}})")
         try:
-            run_manager(manager, copy.operation)
+            run_manager(manager, copy.operation, verifies_each=False)
         except MLIRError as error:
             raise compile_error("compiling for the simulator", "sim", error) from None
         return Simulator(copy, names, checks)

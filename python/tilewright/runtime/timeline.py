@@ -9,7 +9,7 @@ from dataclasses import dataclass
 __all__ = ["KINDS", "Event", "Timeline", "read_events"]
 
 KINDS = ("waits", "arrives", "loads", "stores", "multiplies", "runs")
-"""What an event can be: a wait at a barrier, an arrival, a TMA load or store, a product of a warpgroup, and one from a
+"""What an event can be: a wait at a barrier, an arrival, a TMA load or store, a matmul of a warpgroup, and one from a
 warp's first step to its last."""
 
 _BARRIER = re.compile(r"the barrier '(full|empty)' of slot (\d+) of '(.*)'", re.DOTALL)

@@ -10,7 +10,16 @@ from typing import Any, Protocol
 from ..devices import GPU
 from .attention_memory import takes
 
-__all__ = ["Laid", "fp8_tiles_for", "gradient_tiles_for", "is_long", "lists_tiles", "logarithm_tiles_for", "tiles_for"]
+__all__ = [
+    "Laid",
+    "fp8_tiles_for",
+    "gradient_tiles_for",
+    "is_for_tma",
+    "is_long",
+    "lists_tiles",
+    "logarithm_tiles_for",
+    "tiles_for",
+]
 
 
 class Laid(Protocol):
@@ -36,6 +45,7 @@ _LEAST_ROWS = 8  # of a box
 _SHORT = 1024  # keys
 _WIDE, _WIDER = 192, 80  # columns of a head, and keys of a tile
 _PANEL, _MOST_SUMS, _LEAST_SUMMED = 32, 128, 64  # columns of gradients, and queries and keys that fill a tile
+_BOX, _WIDEST = 8, 256  # columns of heads that TMA steps over, and of the widest sums
 _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 # The general road writes and reads scores of float32 and weights of 16 bits several times.
 _BYTES_A_SCORE = 24
@@ -51,7 +61,7 @@ _MORE_KERNELS, _LAUNCH = 3, 3e-6  # seconds each
 _LISTED = 1 << 22
 
 
-def _is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
+def is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
     """Whether TMA steps over rows of 16-bit elements."""
     if strides is None:
         return shape[-1] * 2 % _ALIGNED == 0
@@ -59,47 +69,58 @@ def _is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
 
 
 def gradient_tiles_for(
-    q: Laid, k: Laid, v: Laid, shape: Sequence[int], gpu: GPU | None, *, is_masked: bool
+    q: Laid, k: Laid, v: Laid, shape: Sequence[int], gpu: GPU | None, *, is_cut: bool, reads: bool = False
 ) -> tuple[tuple[int, int], ...] | None:
-    """Rows and columns of the three kernels of gradients, where the result has such a shape; None where there are none.
+    """Rows and columns of the kernels of gradients, where the result has such a shape; None where there are none.
 
-    >>> from tilewright.devices import current
+    Three are those of statistics, of the gradients by queries, and of those by values and by keys. Of four, the last is
+    that of the gradients by keys alone. A mask that `is_cut` from the places takes registers, and a score that `reads`
+    a mask, a length or a slope takes more.
+
+    >>> from tilewright.target import current_gpu
     >>> from tilewright.ops.operator import Operand
     >>> one = Operand((2, 16, 4096, 128), "bfloat16")
-    >>> gradient_tiles_for(one, one, one, one.shape, current(), is_masked=False)
+    >>> gradient_tiles_for(one, one, one, one.shape, current_gpu(), is_cut=False)
     ((128, 128), (128, 64), (128, 64))
-    >>> gradient_tiles_for(one, one, one, one.shape, current(), is_masked=True)
+    >>> gradient_tiles_for(one, one, one, one.shape, current_gpu(), is_cut=True)
     ((128, 128), (128, 64), (128, 48))
-    >>> odd = Operand((2, 16, 4096, 72), "bfloat16")
-    >>> gradient_tiles_for(odd, odd, odd, odd.shape, current(), is_masked=False) is None
+    >>> wide = Operand((2, 16, 4096, 192), "bfloat16")
+    >>> gradient_tiles_for(wide, wide, one, one.shape, current_gpu(), is_cut=True)
+    ((128, 64), (128, 64), (128, 64), (128, 64))
+    >>> odd = Operand((2, 16, 4096, 36), "bfloat16")
+    >>> gradient_tiles_for(odd, odd, odd, odd.shape, current_gpu(), is_cut=False) is None
     True
     """
     if gpu is None or "wgmma" not in gpu.features or q.dtype not in ("float16", "bfloat16"):
         return None
-    width, queries, keys = q.shape[-1], q.shape[-2], k.shape[-2]
+    width, wide, queries, keys = q.shape[-1], v.shape[-1], q.shape[-2], k.shape[-2]
     if not 2 <= len(shape) <= 4 or 0 in shape or tuple(shape[:-2]) != tuple(q.shape[:-2]):
         return None
     if max(shape[:-2], default=1) > _MOST_BLOCKS or any(one.align < _ALIGNED for one in (q, k, v)):
         return None
-    if width != v.shape[-1] or width % _PANEL or width > _MOST_SUMS or min(queries, keys) < _LEAST_SUMMED:
+    widest = max(width, wide)
+    if width % _BOX or wide % _BOX or widest > _WIDEST or min(queries, keys) < _LEAST_SUMMED:
         return None
-    is_narrow = width <= _MOST_SUMS // 2
+    is_narrow, is_apart = widest <= _MOST_SUMS // 2, width != wide or widest > _MOST_SUMS
+    of_queries, of_keys = (128 if own > 64 else 64 for own in (queries, keys))
+    if is_apart or (reads and not is_narrow):
+        # What is loaded of two sides has to fit, too.
+        columns = 64 if widest <= _WIDE else 48
+        first = 128 if widest <= _MOST_SUMS else columns
+        return (of_queries, first), (of_queries, columns), (of_keys, 64), (of_keys, columns)
     # A mask, and queries that tiles do not divide, take registers beside the sums of two gradients.
-    columns = 64 if is_narrow or not (is_masked or queries % 64) else 48
-    return tuple(
-        (128 if own > 64 else 64, of_other)
-        for own, of_other in ((queries, 128), (queries, 128 if is_narrow else 64), (keys, columns))
-    )
+    columns = 64 if is_narrow or not (is_cut or queries % 64) else 48
+    return (of_queries, 128), (of_queries, 128 if is_narrow else 64), (of_keys, columns)
 
 
 def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] | None:
     """The tile of queries and keys of a kernel for 8-bit floats; None where there is none.
 
-    >>> from tilewright.devices import current
+    >>> from tilewright.target import current_gpu
     >>> from tilewright.ops.operator import Operand
     >>> for width in (72, 128, 256):
     ...     one = Operand((2, 16, 4096, width), "float8_e4m3fn")
-    ...     print(fp8_tiles_for(one, one, one, current()))
+    ...     print(fp8_tiles_for(one, one, one, current_gpu()))
     None
     {'tile': (128, 128), 'stages': 3}
     {'tile': (128, 64), 'stages': 2}
@@ -118,22 +139,20 @@ def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] 
 
 
 def logarithm_tiles_for(
-    q: Laid, k: Laid, v: Laid, shape: Sequence[int], gpu: GPU | None, *, is_causal: bool
+    q: Laid, k: Laid, v: Laid, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None, *, is_causal: bool
 ) -> dict[str, Any] | None:
     """What `tiles_for` has, without split keys, for a kernel that gives the logarithms of sums, too; else None.
 
-    >>> from tilewright.devices import current
+    >>> from tilewright.target import current_gpu
     >>> from tilewright.ops.operator import Operand
     >>> one, odd = (Operand((2, 16, 4096, width), "bfloat16") for width in (128, 72))
-    >>> logarithm_tiles_for(one, one, one, one.shape, current(), is_causal=False)
+    >>> logarithm_tiles_for(one, one, one, one.shape, None, current_gpu(), is_causal=False)
     {'tile': (128, 128)}
-    >>> logarithm_tiles_for(odd, odd, odd, odd.shape, current(), is_causal=False) is None
-    True
+    >>> logarithm_tiles_for(odd, odd, odd, odd.shape, None, current_gpu(), is_causal=False)
+    {'tile': (128, 128)}
     """
-    tiles = tiles_for(q, k, v, shape, None, gpu, is_causal=is_causal)
-    if tiles is None or shape[-1] % _PANEL:
-        return None
-    return {"tile": tiles["tile"]} if "key_splits" in tiles else tiles
+    tiles = tiles_for(q, k, v, shape, strides, gpu, is_causal=is_causal)
+    return {"tile": tiles["tile"]} if tiles is not None and "key_splits" in tiles else tiles
 
 
 def lists_tiles(mask: Laid, shape: Sequence[int], keys: int, tiles: dict[str, Any]) -> bool:
@@ -182,34 +201,34 @@ def tiles_for(
     short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
     keys, and slower for 4096.
 
-    >>> from tilewright.devices import current
+    >>> from tilewright.target import current_gpu
     >>> from tilewright.ops.operator import Operand
     >>> one = Operand((2, 16, 4096, 128), "bfloat16")
-    >>> tiles_for(one, one, one, one.shape, None, current())
+    >>> tiles_for(one, one, one, one.shape, None, current_gpu())
     {'tile': (128, 128)}
     >>> short = Operand((16, 16, 1024, 128), "bfloat16")
-    >>> tiles_for(short, short, short, short.shape, None, current(), is_causal=True)
+    >>> tiles_for(short, short, short, short.shape, None, current_gpu(), is_causal=True)
     {'tile': (128, 128), 'blocks': 131}
     >>> tiles_for(Operand((1, 32, 1, 128), "float16"), *[Operand((1, 8, 8192, 128), "float16")] * 2, (1, 32, 1, 128),
-    ...           None, current())
+    ...           None, current_gpu())
     {'tile': (64, 128), 'key_splits': 16, 'stages': 3}
     >>> tiles_for(Operand((16, 64, 1, 128), "float16"), *[Operand((16, 8, 8192, 128), "float16")] * 2,
-    ...           (16, 64, 1, 128), None, current())
+    ...           (16, 64, 1, 128), None, current_gpu())
     {'tile': (64, 128), 'key_splits': 1, 'stages': 3}
     >>> large = Operand((2, 8, 4096, 256), "bfloat16")
-    >>> tiles_for(large, large, large, large.shape, None, current())
+    >>> tiles_for(large, large, large, large.shape, None, current_gpu())
     {'tile': (128, 80)}
     >>> odd = Operand((2, 16, 4096, 36), "bfloat16")
-    >>> tiles_for(odd, odd, odd, odd.shape, None, current()) is None
+    >>> tiles_for(odd, odd, odd, odd.shape, None, current_gpu()) is None
     True
     """
     if gpu is None or "wgmma" not in gpu.features or q.dtype not in ("float16", "bfloat16"):
         return None
     if len(shape) > 4 or 0 in (*shape, *k.shape, *q.shape) or max(shape[:-2], default=1) > _MOST_BLOCKS:
         return None
-    if not all(_is_for_tma(one.shape, one.strides) and one.align >= _ALIGNED for one in (q, k, v)):
+    if not all(is_for_tma(one.shape, one.strides) and one.align >= _ALIGNED for one in (q, k, v)):
         return None
-    if not _is_for_tma(shape, strides):
+    if not is_for_tma(shape, strides):
         return None
     queries, keys, width, wide = shape[-2], k.shape[-2], q.shape[-1], shape[-1]
     page = keys

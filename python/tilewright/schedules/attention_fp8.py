@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TilewrightValueError as ValueError
-from ..te import Expr, Tensor, compute, const, create_schedule, exp2, if_then_else, max, reduce_axis, select, sum
+from ..te import (
+    Expr,
+    IterVar,
+    Tensor,
+    compute,
+    const,
+    create_schedule,
+    exp2,
+    if_then_else,
+    max,
+    reduce_axis,
+    select,
+    sum,
+)
 from ..te.schedule import Schedule
 from .scores import heads_of, in_window, of_head
 from .softmax_kernel import LOG2_E, Stages, schedule_online_softmax, whole
@@ -58,9 +72,8 @@ def attention_fp8_of(
     Scores and sums are of float32. The weights are rounded to float8_e4m3fn, in registers. wgmma takes 8-bit operands
     only along the dimension that is summed over. So a kernel before turns V, to … x heads x width x keys.
     """
-    rows, columns = tile
-    extents: list[Any] = [*Q.shape[-2:], K.shape[-2], V.shape[-1]]
-    queries, width, keys, wide = extents
+    extents: list[Any] = [Q.shape[-1], V.shape[-1]]
+    (width, wide), columns = extents, tile[1]
     for one in (Q, K, V):
         if one.dtype != _DTYPE:
             raise ValueError(f"expected Q, K and V of {_DTYPE}, got {one.dtype}")
@@ -69,28 +82,87 @@ def attention_fp8_of(
             raise ValueError(f"expected a width of a multiple of {_WIDTHS} up to {_MAX_WIDTH}, got {given}")
     if columns % SCALED_ROWS and SCALED_ROWS % columns:
         raise ValueError(f"expected tiles of whole blocks of {SCALED_ROWS} keys, or parts of one, got {columns} keys")
-    scale = float(width**-0.5) if scale is None else scale
-    factor = scale * LOG2_E
-    heads = heads_of(Q, K, V)
-    made = Stages(heads, whole(queries, rows), whole(keys, columns))
-    shape = (*heads, made.rows, made.keys)
-    # What all scores of a tile have: their maximum is that of dot products.
-    has_unit = k_scales.shape[-1] == 1 and SCALED_ROWS % rows == 0
+    of = _Attention(
+        Q, K, V, q_scales, k_scales, v_scales, width**-0.5 if scale is None else scale, before, behind, offset, tile
+    )
+    made = of.stages()
+    turned = of.turned(made)
+    axes = [reduce_axis((0, made.keys), name=name) for name in ("jm", "jl", "jo")]
+    M, L, P = of.softmax(made, axes)
+    W = of.weighted(made, P, turned, axes[2])
+    stored = compute(W.shape, lambda *at: of.result(made, W, L, *at).astype(dtype), name="O.shared")
+    last = compute((*made.heads, Q.shape[-2], wide), lambda *at: stored(*at), name="O")
+    s = create_schedule(last.op)
+    turning_copy(s, turned, V)
+    schedule_online_softmax(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers)
+    s.launch(dependent=True)
+    if blocks is not None:
+        s[last].persistent(blocks)
+    return s, [Q, K, V, q_scales, k_scales, v_scales, last]
 
-    def filled(x: Tensor, extent: int, of_all: int, name: str) -> Tensor:
+
+@dataclass(frozen=True)
+class _Attention:
+    """What is computed, of tiles of queries and keys."""
+
+    Q: Tensor
+    K: Tensor
+    V: Tensor
+    q_scales: Tensor
+    k_scales: Tensor
+    v_scales: Tensor
+    scale: float
+    before: int | None
+    behind: int | None
+    offset: int
+    tile: tuple[int, int]
+
+    @property
+    def queries(self) -> Any:
+        return self.Q.shape[-2]
+
+    @property
+    def keys(self) -> Any:
+        return self.K.shape[-2]
+
+    @property
+    def width(self) -> Any:
+        return self.Q.shape[-1]
+
+    @property
+    def factor(self) -> float:
+        return self.scale * LOG2_E
+
+    @property
+    def has_unit(self) -> bool:
+        """All scores of a tile have one scale: their maximum is that of dot products."""
+        scales: Any = self.k_scales.shape[-1]
+        return scales == 1 and SCALED_ROWS % self.tile[0] == 0
+
+    @property
+    def sees(self) -> bool:
+        """Whether each row sees a key."""
+        return self.before is None and (self.behind is None or self.offset + self.behind >= 0)
+
+    def stages(self) -> Stages:
+        heads = heads_of(self.Q, self.K, self.V)
+        return Stages(heads, whole(self.queries, self.tile[0]), whole(self.keys, self.tile[1]))
+
+    def filled(self, made: Stages, x: Tensor, extent: int, of_all: int, name: str) -> Tensor:
+        """Whole tiles, with zeros where `x` has no element."""
+
         def element(*at: Expr) -> Expr:
             *outer, row, column = at
-            value = of_head(x, outer, row, column, heads=heads)
+            value = of_head(x, outer, row, column, heads=made.heads)
             return if_then_else(row < extent, value, const(0, _DTYPE)) if extent < of_all else value
 
-        return compute((*heads, of_all, width), element, name=name)
+        return compute((*made.heads, of_all, self.width), element, name=name)
 
-    query = filled(Q, queries, made.rows, "Q.shared")
-    made.queries.append(query)
-
-    def scored(name: str) -> Tensor:
-        d = reduce_axis((0, width), name="d")
-        key = filled(K, keys, made.keys, f"K.{name}")
+    def scored(self, made: Stages, query: Tensor, name: str) -> Tensor:
+        """Scores, each reduction over the keys its own."""
+        d = reduce_axis((0, self.width), name="d")
+        key = self.filled(made, self.K, self.keys, made.keys, f"K.{name}")
+        shape = (*made.heads, made.rows, made.keys)
         raw = compute(
             shape,
             lambda *at: sum(query(*at[:-1], d).astype("float32") * key(*at[:-2], at[-1], d).astype("float32"), axis=d),
@@ -102,81 +174,92 @@ def attention_fp8_of(
         def element(*at: Expr) -> Expr:
             *outer, i, j = at
             value = raw(*at)
-            if not has_unit:
-                value = value * (of_scale(q_scales, outer, i, queries) * of_scale(k_scales, outer, j, keys))
-            seen = in_window(i, j, before=before, behind=behind, offset=offset)
-            for condition in (*seen, *([j < keys] if keys < made.keys else [])):
+            if not self.has_unit:
+                value = value * (self.q_scale(made, outer, i) * self.k_scale(made, outer, j))
+            seen = in_window(i, j, before=self.before, behind=self.behind, offset=self.offset)
+            for condition in (*seen, *([j < self.keys] if self.keys < made.keys else [])):
                 value = select(condition, value, const(float("-inf"), "float32"))
             return value
 
-        if has_unit and before is None and behind is None and keys == made.keys:
+        if self.has_unit and self.before is None and self.behind is None and self.keys == made.keys:
             made.masked.append(None)
             return raw
         scaled = compute(shape, element, name=f"{name}.scaled")
         made.masked.append(scaled)
         return scaled
 
-    def of_scale(scales: Tensor, outer: list[Any], row: Any, extent: int) -> Expr:
+    def q_scale(self, made: Stages, outer: list[Any], row: Any) -> Expr:
+        return self._scale(made, self.q_scales, outer, row, self.queries, self.tile[0])
+
+    def k_scale(self, made: Stages, outer: list[Any], row: Any) -> Expr:
+        return self._scale(made, self.k_scales, outer, row, self.keys, self.tile[1])
+
+    def _scale(self, made: Stages, scales: Tensor, outer: list[Any], row: Any, extent: Any, rows: int) -> Expr:
         block = row // SCALED_ROWS if scales.shape[-1] > 1 else 0
-        if scales.shape[-1] > 1 and whole(extent, rows if scales is q_scales else columns) > whole(extent, SCALED_ROWS):
+        if scales.shape[-1] > 1 and whole(extent, rows) > whole(extent, SCALED_ROWS):
             block = if_then_else(row < extent, block, 0)
         own = [*outer]
-        if own and scales.shape[-2] < heads[-1]:
-            own[-1] = own[-1] // (heads[-1] // scales.shape[-2])
+        if own and scales.shape[-2] < made.heads[-1]:
+            own[-1] = own[-1] // (made.heads[-1] // scales.shape[-2])
         return scales(*(0 if extent == 1 else place for extent, place in zip(scales.shape, own, strict=False)), block)
 
-    sees = before is None and (behind is None or offset + behind >= 0)
+    def softmax(self, made: Stages, axes: list[IterVar]) -> tuple[Tensor, Tensor, Tensor]:
+        """The maximum M of each row, its sum L of exponentials, and its weights P."""
+        query = self.filled(made, self.Q, self.queries, made.rows, "Q.shared")
+        made.queries.append(query)
+        of_maximum, of_sum, of_values = (self.scored(made, query, name) for name in ("SM", "SL", "SO"))
+        shape = (*made.heads, made.rows, made.keys)
+        M = compute(shape[:-1], lambda *row: max(of_maximum(*row, axes[0]), axis=axes[0]), name="M")
 
-    def weight(S: Tensor, *at: Expr) -> Expr:
-        largest = M(*at[:-1]) if sees else max(M(*at[:-1]), _LEAST)
-        each: Any = factor
-        if has_unit:
-            *outer, i = at[:-1]
-            # Positive, so that a score of minus infinity stays one.
-            each = max(of_scale(q_scales, outer, i, queries) * of_scale(k_scales, outer, 0, keys) * factor, 1e-30)
-        return exp2(S(*at) * each - (largest * each - _UNIT))
+        def weight(scores: Tensor, *at: Expr) -> Expr:
+            largest = M(*at[:-1]) if self.sees else max(M(*at[:-1]), _LEAST)
+            each: Any = self.factor
+            if self.has_unit:
+                *outer, i = at[:-1]
+                # Positive, so that a score of minus infinity stays one.
+                each = max(self.q_scale(made, outer, i) * self.k_scale(made, outer, 0) * self.factor, 1e-30)
+            return exp2(scores(*at) * each - (largest * each - _UNIT))
 
-    axes = [reduce_axis((0, made.keys), name=name) for name in ("jm", "jl", "jo")]
-    of_maximum, of_sum, of_values = scored("SM"), scored("SL"), scored("SO")
-    M = compute(shape[:-1], lambda *row: max(of_maximum(*row, axes[0]), axis=axes[0]), name="M")
-    L = compute(shape[:-1], lambda *row: sum(weight(of_sum, *row, axes[1]), axis=axes[1]), name="L")
-    P = compute(shape, lambda *at: weight(of_values, *at[:-1], _key_of(at[-1])).astype(_DTYPE), name="P")
+        L = compute(shape[:-1], lambda *row: sum(weight(of_sum, *row, axes[1]), axis=axes[1]), name="L")
+        P = compute(shape, lambda *at: weight(of_values, *at[:-1], _key_of(at[-1])).astype(_DTYPE), name="P")
+        return M, L, P
 
-    def turned_element(*at: Expr) -> Expr:
-        *outer, column, place = at
-        key = _key_of(place)
-        value = V(*outer, key, column)
-        return if_then_else(key < keys, value, const(0, _DTYPE)) if keys < made.keys else value
+    def turned(self, made: Stages) -> Tensor:
+        """V as … x heads x width x keys, the keys in the order in which weights are read."""
 
-    turned = compute((*V.shape[:-2], wide, made.keys), turned_element, name="V.turned")
-    value = compute(
-        (*heads, wide, made.keys), lambda *at: of_head(turned, at[:-2], *at[-2:], heads=heads), name="V.shared"
-    )
-    W = compute(
-        (*shape[:-1], wide),
-        lambda *at: sum(
-            P(*at[:-1], axes[2]).astype("float32") * value(*at[:-2], at[-1], axes[2]).astype("float32"), axis=axes[2]
-        ),
-        name="W",
-    )
-    made.loaded.append((value, W))
+        def element(*at: Expr) -> Expr:
+            *outer, column, place = at
+            key = _key_of(place)
+            value = self.V(*outer, key, column)
+            return if_then_else(key < self.keys, value, const(0, _DTYPE)) if self.keys < made.keys else value
 
-    def result(*at: Expr) -> Expr:
+        return compute((*self.V.shape[:-2], self.V.shape[-1], made.keys), element, name="V.turned")
+
+    def weighted(self, made: Stages, P: Tensor, turned: Tensor, keys: IterVar) -> Tensor:
+        """W, the values times the weights."""
+        wide: Any = self.V.shape[-1]
+        value = compute(
+            (*made.heads, wide, made.keys),
+            lambda *at: of_head(turned, at[:-2], *at[-2:], heads=made.heads),
+            name="V.shared",
+        )
+        W = compute(
+            (*made.heads, made.rows, wide),
+            lambda *at: sum(
+                P(*at[:-1], keys).astype("float32") * value(*at[:-2], at[-1], keys).astype("float32"), axis=keys
+            ),
+            name="W",
+        )
+        made.loaded.append((value, W))
+        return W
+
+    def result(self, made: Stages, W: Tensor, L: Tensor, *at: Expr) -> Expr:
         total = L(*at[:-1])
-        if not sees:
+        if not self.sees:
             total = select(total == 0.0, const(1, "float32"), total)
         own = at[:-2]
-        if own and v_scales.shape[-1] < heads[-1]:
-            own = (*own[:-1], own[-1] // (heads[-1] // v_scales.shape[-1]))
-        scale_of = v_scales(*(0 if extent == 1 else place for extent, place in zip(v_scales.shape, own, strict=True)))
-        return (W(*at) * (scale_of / total)).astype(dtype)
-
-    stored = compute(W.shape, result, name="O.shared")
-    last = compute((*heads, queries, wide), lambda *at: stored(*at), name="O")
-    s = create_schedule(last.op)
-    turning_copy(s, turned, V)
-    schedule_online_softmax(s, made, (M, L, P, W, stored, last), axes, tile, stages, registers)
-    s.launch(dependent=True)
-    if blocks is not None:
-        s[last].persistent(blocks)
-    return s, [Q, K, V, q_scales, k_scales, v_scales, last]
+        if own and self.v_scales.shape[-1] < made.heads[-1]:
+            own = (*own[:-1], own[-1] // (made.heads[-1] // self.v_scales.shape[-1]))
+        scales = self.v_scales
+        scale = scales(*(0 if extent == 1 else place for extent, place in zip(scales.shape, own, strict=True)))
+        return W(*at) * (scale / total)

@@ -26,12 +26,17 @@ class Written:
 
     A place of a score is its heads, its query and its key. Tiles have places behind the last query or key, of which
     tensors have no element. There, reads have the place of the last.
+
+    Operands are placeholders of … x heads x rows x width. `reads` has their elements, of the user's tensors. Those that
+    are `transposed` have neighbouring rows side by side in memory.
     """
 
     name: str
     reads: dict[Tensor, Callable[..., Expr]]  # elements of each operand, for heads, a row and a column
     score: Callable[[Expr, Sequence[Any], Sequence[Any]], Expr]  # of a dot product, of its place and that of reads
     heads: tuple[int, ...]
+    order: tuple[int, ...]  # of each axis of the result the number among heads, query and column
+    transposed: frozenset[Tensor] = frozenset()
     mask: WrittenMask | None = None
 
 

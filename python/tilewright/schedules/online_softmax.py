@@ -5,36 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..devices import current
 from ..errors import TilewrightValueError as ValueError
-from ..te import (
-    Expr,
-    Tensor,
-    all,
-    compute,
-    const,
-    create_schedule,
-    exp2,
-    if_then_else,
-    log2,
-    max,
-    min,
-    reduce_axis,
-    select,
-    sum,
-)
+from ..target import current_gpu
+from ..te import Expr, Tensor, compute, create_schedule
 from ..te.schedule import Schedule
 from .attention_memory import shared_bytes_of
+from .attention_stages import WIDTHS, Attention
 from .key_splits import KeySplits, Written, merged, schedule_merge
 from .key_tiles import KeyTiles
-from .scores import Dropout, in_window, of_place, score
-from .softmax_kernel import LOG2_E, Stages, schedule_online_softmax, whole
+from .scores import Dropout, in_window
+from .shared_heads import schedule_of_heads
+from .softmax_kernel import Stages, schedule_online_softmax, whole
 
 __all__ = ["attention_of"]
-
-_WIDTHS = 32
-# Of a row that is masked away whole the maximum counts as this, so that its exponentials are 0. No score is less.
-_LEAST = -1e30
 
 
 def attention_of(
@@ -89,204 +72,69 @@ def attention_of(
     something. Only these are visited, and the mask is computed only for those that it cuts.
 
     If `with_logarithms`, there is a second result, of float32: for each query the logarithm, by 2, of its sum of
-    exponentials. Of a query that sees no key, that is minus infinity. Results then go from registers to memory.
+    exponentials. Of a query that sees no key, that is minus infinity. Results then go from registers to memory, in
+    whole multiples of 32 columns, of which another kernel copies those that are there.
 
     With `written`, scores are those of a user's expressions. They are times `scale` if that is given.
     """
-    rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], V.shape[-1]]
-    dtype, (queries, width, wide) = Q.dtype, extents
-    keys: Any = K.shape[-2] if pages is None else K.shape[-2] * pages.shape[1]
-    if scale is None:
-        scale = float(width**-0.5) if written is None else 1.0
-    places = KeySplits.of(Q, K, V, columns, key_splits, pages, written)
-    made = Stages(places.heads, whole(places.rows, rows), whole(places.keys, columns))
-    heads, depth, results = made.heads, whole(width, _WIDTHS), whole(wide, _WIDTHS)
-    shape, all_keys = (*heads, made.rows, made.keys), places.end(True, made.keys)
-    # Exponentials are those of two: scores are multiplied once, by their unit and by this logarithm.
-    unit = scale if softcap is None else softcap
-    unit = 1.0 if unit <= 0 or (mask is not None and mask.dtype != "bool") else unit
-    factor = unit * LOG2_E
-
-    window = partial(in_window, before=before, behind=behind)
+    queries, width, wide = extents
+    places = KeySplits.of(Q, K, V, tile[1], key_splits, pages, written)
     listed = None
     if is_listed:
-        own_mask = None if written is None else written.mask
-        is_read = own_mask is not None or (mask is not None and mask.dtype == "bool")
-        if not is_read or key_splits is not None or pages is not None or lengths is not None:
-            raise ValueError("expected a mask of bools, and no key_splits, pages or lengths, to list the tiles of keys")
-        if own_mask is not None:
-            listed = KeyTiles.of(own_mask.heads, queries, keys, tile, own_mask.sees_key)
-        elif mask is not None:
-            listed = KeyTiles.of_mask(mask, len(heads), queries, keys, tile, partial(window, offset=offset))
-
-    def filled(x: Tensor, extents: tuple[int, int], name: str) -> Tensor:
-        """The tensor in whole tiles, with zeros where it has no element."""
-
-        def element(*at: Expr) -> Expr:
-            *outer, row, column = at
-            if listed is not None and x is not Q:
-                *outer, number = outer
-                row = listed.key(outer, number * rows, row)
-            value, place, bound = places.element(x, outer, row, column, of_keys=x is not Q)
-            ends = [(place, bound, places.end(x is not Q, extents[0])), (column, x.shape[-1], extents[1])]
-            there = [index < own for index, own, all_ in ends if own is not None and own < all_]
-            return if_then_else(all(*there), value, const(0, x.dtype)) if there else value
-
-        of_tile = [made.rows // rows] if listed is not None and x is not Q else []
-        return compute((*heads, *of_tile, *extents), element, name=name)
-
-    def read(x: Tensor, query: tuple[Expr, ...], row: Expr, column: Expr) -> Expr:
-        of_tile = [query[-1] // rows] if listed is not None else []
-        return x(*query[:-1], *of_tile, row, column).astype("float32")
-
-    query = filled(Q, (made.rows, depth), "Q.shared")
-    made.queries.append(query)
-
-    # Whether keys behind the last are masked away by that alone.
-    has_end = keys < all_keys if lengths is None else behind is None or behind + offset > 0
-
-    def scored(name: str) -> Tensor:
-        """Each reduction over the keys has its own, as its loop computes them."""
-        d = reduce_axis((0, depth), name="d")
-        key = filled(K, (made.keys, depth), f"K.{name}")
-        raw = compute(
-            shape,
-            lambda *at: sum(query(*at[:-1], d).astype("float32") * read(key, at[:-1], at[-1], d), axis=d),
-            name=name,
-        )
-        made.loaded.append((key, raw))
-        made.scores.append(raw)
-
-        def element(*at: Expr) -> Expr:
-            *outer, i, j = at
-            (head, query_), key_ = places.head(outer, i), places.key(outer, j)
-            own = None
-            if places.packed > 1 and (mask is not None or slopes is not None):
-                head[-1] = min(head[-1], places.all_heads[-1] - 1)
-            if listed is not None:
-                key_ = listed.key(outer, i, j)
-            ends = ((query_, queries, made.rows), (key_, keys, all_keys))
-            there = [*head, *(min(place, most - 1) if most < all_ else place for place, most, all_ in ends)]
-            if mask is not None:
-                own = of_place(mask, *there)
-            masked = None if listed is None or written is None else written.mask
-            if masked is not None:
-                own = masked.sees((*outer, i, key_), there)
-            sides = (before, behind)
-            if listed is not None and own is not None:
-                # What is counted as whole no other condition cuts.
-                seen = all(own, *window(query_, key_, offset=offset), *([key_ < keys] if has_end else []))
-                own, sides = select(listed.is_whole(outer, i, j), True, seen), (None, None)
-            end, first = keys, offset
-            if lengths is not None:
-                end = lengths(head[0])
-                first = end + (offset - queries)
-            if masked is not None and own is not None:
-                value = masked.score(raw(*at), (*outer, i, key_), there, own)
-            elif written is not None:
-                value = written.score(raw(*at), at, there)
-            else:
-                value = score(
-                    raw(*at), query_, key_, mask=own, scale=scale, before=sides[0], behind=sides[1], offset=first,
-                    softcap=softcap, slope=None if slopes is None else slopes(head[-1]), in_registers=True, unit=unit,
-                )  # fmt: skip
-            if listed is not None:
-                return select(listed.is_visited(outer, i, j), value, const(float("-inf"), "float32"))
-            return select(key_ < end, value, const(float("-inf"), "float32")) if has_end else value
-
-        is_masked = (
-            scale != unit
-            or softcap is not None
-            or slopes is not None
-            or written is not None
-            or mask is not None
-            or before is not None
-            or behind is not None
-            or has_end
-        )
-        made.masked.append(compute(shape, element, name=f"{name}.masked") if is_masked else None)
-        last = made.masked[-1]
-        return raw if last is None else last
-
-    # Whether each row of a query sees a key: the last that it may see is there, and no other mask.
-    sees = keys > 0 and written is None and mask is None and before is None and (behind is None or offset + behind >= 0)
-    sees = sees and (behind is None or not places.is_split) and lengths is None
-
-    def weight(S: Tensor, *at: Expr) -> Expr:
-        largest = M(*at[:-1])
-        return exp2(S(*at) * factor - (largest if sees else max(largest, _LEAST)) * factor)
-
-    axes = [reduce_axis((0, made.keys), name=name) for name in ("jm", "jl", "jo")]
-    of_maximum, of_sum, of_values = scored("SM"), scored("SL"), scored("SO")
-    M = compute(shape[:-1], lambda *row: max(of_maximum(*row, axes[0]), axis=axes[0]), name="M")
-    L = compute(shape[:-1], lambda *row: sum(weight(of_sum, *row, axes[1]), axis=axes[1]), name="L")
-    dropout = Dropout.of(dropout_p, seed)
-
-    def used(*at: Expr) -> Expr:
-        *outer, i, j = at
-        value = weight(of_values, *at)
-        if dropout is not None:
-            head, query_ = places.head(outer, i)
-            value = dropout.of_weight(
-                value, head, query_, places.key(outer, j), heads=places.all_heads, queries=queries
-            )  # fmt: skip
-        return value.astype(dtype)
-
-    P = compute(shape, used, name="P")
-    value = filled(V, (made.keys, results), "V.shared")
-    W = compute(
-        (*shape[:-1], results),
-        lambda *at: sum(P(*at[:-1], axes[2]).astype("float32") * read(value, at[:-1], axes[2], at[-1]), axis=axes[2]),
-        name="W",
-    )
-    made.loaded.append((value, W))
-
-    def unit_of(*row: Expr) -> Expr:
-        """The exponent, of two, of what the sum of a row is counted in."""
-        return (M(*row) if sees else max(M(*row), _LEAST)) * factor
-
-    def total_of(*row: Expr) -> Expr:
-        if sinks is None or places.is_split:
-            return L(*row)
-        return L(*row) + exp2(sinks(row[-2]).astype("float32") * LOG2_E - unit_of(*row))
-
-    def result(*at: Expr) -> Expr:
-        total = total_of(*at[:-1])
-        if not sees:
-            total = select(total == 0.0, const(1, "float32"), total)
-        value = W(*at) * (1 / total)
-        return value if places.is_split else value.astype(dtype)
-
+        if key_splits is not None or pages is not None or lengths is not None:
+            raise ValueError(_CANNOT_LIST)
+        listed = _listed(K, queries, mask, written, places, tile, before, behind, offset)
+    if scale is None:
+        scale = float(width**-0.5) if written is None else 1.0
+    of = Attention(
+        Q=Q, K=K, V=V, mask=mask, lengths=lengths, slopes=slopes, sinks=sinks, written=written,
+        scale=scale, before=before, behind=behind, offset=offset, softcap=softcap, rows=tile[0],
+        places=places, listed=listed, dropout=Dropout.of(dropout_p, seed),
+        made=Stages(places.heads, whole(places.rows, tile[0]), whole(places.keys, tile[1])),
+    )  # fmt: skip
+    M, L, P, W = of.softmax()
     if with_logarithms and places.is_split:
         raise ValueError(f"expected no key_splits beside the logarithms of sums, got {key_splits}")
     # What has two results stores both from registers.
     if with_logarithms or places.is_split:
         is_direct = True
     if is_direct is None:
-        most = current().shared_bytes_per_block
-        is_direct = results == wide and shared_bytes_of(tile, depth, results, stages, 2) > most
-    if is_direct and not places.is_split and results != wide:
-        raise ValueError(f"expected whole results of a multiple of {_WIDTHS} columns to store directly, got {wide}")
-    stored = compute(W.shape, result, name="O.shared")
+        most = current_gpu().shared_bytes_per_block
+        is_direct = of.results == wide and shared_bytes_of(tile, of.depth, of.results, stages, 2) > most
+    is_filled = with_logarithms and of.results != wide
+    if is_direct and not (places.is_split or is_filled) and of.results != wide:
+        raise ValueError(f"expected whole results of a multiple of {WIDTHS} columns to store directly, got {wide}")
+    stored = compute(W.shape, of.result, name="O.shared")
+    own_name = "O" if written is None else written.name
+    whole_shape = (*of.made.heads, places.rows, of.results if places.is_split or is_filled else wide)
+    order = tuple(range(len(whole_shape))) if written is None else written.order
+
+    def result(*at: Expr) -> Expr:
+        own = [at[order.index(axis)] for axis in range(len(order))]
+        return of.result(*own) if is_direct else stored(*own)
+
     last = compute(
-        (*heads, places.rows, results if places.is_split else wide),
-        lambda *at: result(*at) if is_direct else stored(*at),
-        name="O.parts" if places.is_split else written.name if written is not None else "O",
-    )
+        [whole_shape[axis] for axis in order], result,
+        name="O.parts" if places.is_split else "O.filled" if is_filled else own_name,
+    )  # fmt: skip
     logarithms = []
     if with_logarithms or places.is_split:
-        logarithms = [compute(last.shape[:-1], lambda *row: unit_of(*row) + log2(total_of(*row)), name="logarithms")]
+        logarithms = [compute(last.shape[:-1], of.logarithm, name="logarithms")]
     O, merging = last, []  # noqa: E741
+    if is_filled:
+        O = compute((*of.made.heads, queries, wide), lambda *at: last(*at), name=own_name)  # noqa: E741
     if places.is_split:
-        O, merging = merged(last, logarithms[0], places, queries, wide, dtype, sinks)  # noqa: E741
+        O, merging = merged(last, logarithms[0], places, queries, wide, Q.dtype, sinks)  # noqa: E741
     given = [Q, K, V, *(one for one in (mask, pages, lengths, slopes, sinks, seed) if one is not None)]
     made_of = [O] if places.is_split else [O, *logarithms]
     s = create_schedule([one.op for one in made_of])
     schedule_online_softmax(
-        s, made, (M, L, P, W, last if is_direct else stored, last), axes, tile, stages, registers, places.is_split,
-        logarithms,
+        s, of.made, (M, L, P, W, last if is_direct else stored, last), of.axes, tile, stages, registers,
+        places.is_split, logarithms, order, (of.is_transposed(K), of.is_transposed(V)),
     )  # fmt: skip
+    if is_filled:
+        schedule_of_heads(s, O)
     if listed is not None:
         listed.schedule(s)
     if blocks is not None:
@@ -294,3 +142,20 @@ def attention_of(
     if merging:
         schedule_merge(s, O, merging)
     return s, [*given, *made_of]
+
+
+_CANNOT_LIST = "expected a mask of bools, and no key_splits, pages or lengths, to list the tiles of keys"
+
+
+def _listed(
+    K: Tensor, queries: Any, mask: Tensor | None, written: Written | None, places: KeySplits, tile: tuple[int, int],
+    before: int | None, behind: int | None, offset: int,
+) -> KeyTiles:  # fmt: skip
+    """The tiles of keys of which a mask of bools leaves something."""
+    own_mask, keys = None if written is None else written.mask, K.shape[-2]
+    if own_mask is not None:
+        return KeyTiles.of(own_mask.heads, queries, keys, tile, own_mask.sees_key)
+    if mask is None or mask.dtype != "bool":
+        raise ValueError(_CANNOT_LIST)
+    window = partial(in_window, before=before, behind=behind, offset=offset)
+    return KeyTiles.of_mask(mask, len(places.heads), queries, keys, tile, window)

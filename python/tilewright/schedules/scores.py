@@ -8,11 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..te import Expr, Tensor, const, exp2, min, reinterpret, select, tanh
+from ..te import Expr, Tensor, const, exp2, log2, max, min, reinterpret, select, tanh
 
 _LOG2_E = 1.4426950408889634
 
-__all__ = ["Dropout", "heads_of", "in_window", "of_head", "of_page", "of_place", "score"]
+__all__ = [
+    "Dropout",
+    "heads_of",
+    "in_window",
+    "logarithm_of",
+    "of_head",
+    "of_page",
+    "of_place",
+    "score",
+    "tanh_in_registers",
+]
 
 
 def _is_one(extent: Any) -> bool:
@@ -75,7 +85,7 @@ def score(
     if softcap is None:
         value = times(raw, scale / unit)
     elif in_registers:
-        value = times(_tanh(raw, scale / softcap), softcap / unit)
+        value = times(tanh_in_registers(raw, scale / softcap), softcap / unit)
     else:
         value = times(tanh(times(raw, scale) * (1.0 / softcap)), softcap / unit)
     if slope is not None:
@@ -90,13 +100,25 @@ def score(
     return value
 
 
+def logarithm_of(unit: Expr, total: Expr, sink: Expr | None) -> Expr:
+    """By 2, of a row's exponentials that sum up to `total` times 2 to the power of `unit`, and of that of a `sink`."""
+    if sink is None:
+        return unit + log2(total)
+    own = sink.astype(total.dtype) * _LOG2_E
+    away = own - unit
+    most = max(away, const(0.0, total.dtype))
+    both = unit + most + log2(total * exp2(-most) + exp2(away - most))
+    # The unit of a row that sees no key is none.
+    return select(total == const(0.0, total.dtype), own, both)
+
+
 def in_window(i: Expr, j: Expr, *, before: int | None, behind: int | None, offset: int | Expr) -> list[Expr]:
     """The conditions under which query i sees key j by their places alone."""
     seen = [] if behind is None else [j <= i + (offset + behind)]
     return seen if before is None else [*seen, j >= i + (offset - before)]
 
 
-def _tanh(x: Expr, factor: float) -> Expr:
+def tanh_in_registers(x: Expr, factor: float) -> Expr:
     """The tanh of a float32 times a factor, as 1 - 2 / (exp(2 x) + 1).
 
     The first reciprocal is within 0.051. Newton's steps leave errors of one sign: so much more than 2 has them of both.

@@ -15,6 +15,7 @@ from ..te.schedule import Schedule
 __all__ = ["LOG2_E", "Stages", "schedule_online_softmax", "whole"]
 
 _ROWS, _SPAN = 64, 128
+_GRID = 2  # axes of the grid beside that of the tiles of queries
 LOG2_E = math.log2(2.718281828459045)
 
 
@@ -46,8 +47,14 @@ def schedule_online_softmax(
     registers: tuple[int, int] | None,
     is_split: bool = False,
     beside: Sequence[Tensor] = (),
+    order: Sequence[int] | None = None,
+    transposed: tuple[bool, bool] = (False, False),
 ) -> None:
-    """Three reductions over the keys become one loop in one kernel; weights of 8 bits are in the order of registers."""
+    """Three reductions over the keys become one loop in one kernel; weights of 8 bits are in the order of registers.
+
+    `order` has of each axis of the result its number among heads, queries and columns. Rows of keys, or of values, may
+    lie side by side in memory, `transposed`.
+    """
     M, L, P, W, stored, O = stages_of  # noqa: E741
     rows, columns = tile
     dtype = made.queries[0].dtype
@@ -60,7 +67,8 @@ def schedule_online_softmax(
     def copied(stage: Tensor, columns: Any) -> None:
         s[stage].copy_by("tma", swizzle=math.gcd(columns * item_bytes(stage.dtype), _SPAN))
 
-    *outer, i, c = s[O].op.axis
+    own = [*s[O].op.axis]
+    *outer, i, c = own if order is None else [own[order.index(number)] for number in range(len(own))]
     block, i = s[O].split(i, factor=rows)
     if is_split:
         s[O].reorder(*outer, block, i, c)
@@ -68,6 +76,8 @@ def schedule_online_softmax(
         block = s[O].fuse(part, block)
     whole, c = s[O].split(c, factor=results)
     s[O].reorder(*outer, block, i, whole, c)
+    while len(outer) > _GRID:
+        outer[-2:] = [s[O].fuse(*outer[-2:])]
     for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
         s[O].bind(axis, thread_axis(name))
     s[O].bind(block, thread_axis("blockIdx.x"))
@@ -92,7 +102,8 @@ def schedule_online_softmax(
 
     is_packed = item_bytes(dtype) == 1
     load(made.queries[0], O, block, depth)
-    by_keys = wgmma(dtype, "float32", n=columns, k=depth, transpose_b=True)
+    by_keys = wgmma(dtype, "float32", n=columns, k=depth, transpose_b=not transposed[0])
+    is_turned = is_packed or transposed[1]  # values, whose rows are what is summed over
     for number, (stage, axis) in enumerate(zip((M, L, W), axes, strict=True)):
         s[stage].set_scope("local")
         s[stage].compute_at(s[stored], warpgroup)
@@ -102,13 +113,13 @@ def schedule_online_softmax(
         for local in (S, *([] if masked is None else [masked]), *([P] if stage is W else [])):
             s[local].set_scope("local")
             s[local].compute_at(s[stage], outer_keys)
-        load(made.loaded[number][0], stage, outer_keys, depth)
+        load(made.loaded[number][0], stage, outer_keys, columns if transposed[0] else depth)
         s[S].tensorize(s[S].op.axis[-2], by_keys)
         if stage is W:
-            load(made.loaded[-1][0], W, outer_keys, columns if is_packed else results)
+            load(made.loaded[-1][0], W, outer_keys, columns if is_turned else results)
             if is_packed:
                 _interleave(s, P)
-            s[W].tensorize(s[W].op.axis[-2], wgmma(dtype, "float32", n=results, k=columns, transpose_b=is_packed))
+            s[W].tensorize(s[W].op.axis[-2], wgmma(dtype, "float32", n=results, k=columns, transpose_b=is_turned))
         s[stage].software_pipeline(outer_keys, stages)
         if stage is M:
             s[M].specialize(outer_keys, *registers)

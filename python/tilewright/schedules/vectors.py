@@ -1,4 +1,4 @@
-"""Reductions along columns, and matrix-vector products: the matrix is read once, 16 bytes a thread."""
+"""Reductions along columns, and matrix-vector multiplications: the matrix is read once, 16 bytes a thread."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ class NoDouble(TilewrightError):
     """A program that has no counterpart in double precision: statements."""
 
 
-def in_double(outputs: Sequence[Tensor], *, rounded: bool = False) -> tuple[list[Tensor], dict[Tensor, Tensor]]:
+def in_double(outputs: Sequence[Tensor], *, rounded: int = 0) -> tuple[list[Tensor], dict[Tensor, Tensor]]:
     """The program with float64 in the place of each other float type, and its placeholders by those of `outputs`.
 
     Each float is computed in double precision; conversions between float types round nothing. With `rounded`, what the
-    program computes in, or converts to, a type of 16 bits or fewer is rounded to that type. Integers, bools and indices
-    stay as they are, and so do placeholders of them.
+    program computes in, or converts to, a type of that many bits or fewer is rounded to that type. Integers, bools and
+    indices stay as they are, and so do placeholders of them.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def _wide(dtype: DType) -> DType:
     return _DOUBLE if dtype.is_float else dtype
 
 
-def _operation(op: Operation, made: Mapping[Tensor, Tensor], rounded: bool) -> Operation:
+def _operation(op: Operation, made: Mapping[Tensor, Tensor], rounded: int) -> Operation:
     if isinstance(op, PlaceholderOp):
         dtype = op.element_types[0]
         return placeholder(op.shape, "float64", op.name).op if dtype.is_float else op
@@ -69,7 +69,7 @@ def _operation(op: Operation, made: Mapping[Tensor, Tensor], rounded: bool) -> O
     return type(op)(op.name, tuple(op.axis), op.shape, body, op.source)
 
 
-def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor], rounded: bool) -> Reduction:
+def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor], rounded: int) -> Reduction:
     exprs = tuple(_expr(one, made, {}, rounded) for one in reduction.exprs)
     wide = Reduction(reduction.name, exprs, reduction.axis, reduction.source)
     if reduction.name == "reduce":
@@ -90,11 +90,11 @@ def _const(expr: Const) -> Const:
     return Const(float(np.asarray(expr.value, as_dtype(expr.element_type.name))), _DOUBLE, expr.source)
 
 
-def _expr(expr: Expr, made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var], rounded: bool) -> Expr:
+def _expr(expr: Expr, made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var], rounded: int) -> Expr:
     def part_of(part: Expr, operands: Sequence[Expr]) -> Expr:
         made_here = _rebuilt(part, operands, made, variables)
         narrow = part.element_type
-        if not rounded or not isinstance(part, (Call, Cast)) or not narrow.is_float or narrow.bits > 16:
+        if not rounded or not isinstance(part, (Call, Cast)) or not narrow.is_float or narrow.bits > rounded:
             return made_here
         return Cast(Cast(made_here, narrow, part.source), _DOUBLE, part.source)
 

@@ -35,8 +35,8 @@ _ARGUMENTS = {
     "tvm_store_matrix_sync": ("fragment", "m", "n", "k", "index", "buffer_ptr", "stride", "layout"),
 }  # fmt: skip
 _TILES = ((16, 16), (32, 8), (8, 32))
-# Of each type of the operands the products that one instruction adds up.
-_PRODUCTS = {"float16": 16, "bfloat16": 16, "float32": 8}
+# Of each type of the operands the extent along K of one instruction.
+_EXTENTS_OF_K = {"float16": 16, "bfloat16": 16, "float32": 8}
 _ROWS, _COLUMNS = 16, 8  # of an instruction
 
 
@@ -107,8 +107,8 @@ def statements_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Factor:
-    """One operand of the products: what is read, and the axis of the results that it goes along."""
+class _Operand:
+    """One operand of the matmul: what is read, and the axis of the results that it goes along."""
 
     expr: Expr
     axis: IterVar
@@ -133,7 +133,7 @@ class _Described:
         return ValueError(f"{call.source}: {self._what}: {call.name}: expected {wanted}, got {got}")
 
     def _check_tile(self, call: MatrixCall, arguments: Mapping[str, Any]) -> None:
-        """The fragment has as many elements as one of its kind has of such products."""
+        """The fragment has as many elements as one of its kind has of such matmuls."""
         m, n, k = (arguments[name].value if isinstance(arguments[name], Const) else arguments[name] for name in "mnk")
         fragment = self._fragment(call, arguments["fragment"])
         if not all(isinstance(one, int) for one in (m, n, k)) or (m, n) not in _TILES:
@@ -212,7 +212,7 @@ class _Described:
         if fragments[0] is not self._output or fragments[3] is not self._output:
             got = f"{fragments[0].name}, {fragments[3].name}"
             raise self._refuse(call, f"the result {self._output.name} as fragment_d and fragment_c", got)
-        first, second, k = self._read_product(call)
+        first, second, k = self._read_matmul(call)
         extents, at = self._axes()
         rows, columns = extents[first.axis], extents[second.axis]
         if rows < _ROWS:  # the transpose: its rows are those of an instruction
@@ -231,9 +231,9 @@ class _Described:
         ]
         at |= {first.axis: places[0], second.axis: places[1]}
         spatial = tuple(at.values())
-        factors = tuple(self._value(one.expr, at) for one in (first, second))
+        operands = tuple(self._value(one.expr, at) for one in (first, second))
         dtype = self._output.element_type
-        sum_of = Call("add", (Load(self._output, spatial, source), Call("mul", factors, dtype, source)), dtype, source)
+        sum_of = Call("add", (Load(self._output, spatial, source), Call("mul", operands, dtype, source)), dtype, source)
         extent = int(k.dom[1])  # type: ignore[index, arg-type]
         body: list[Statement] = [Store(self._output, spatial, sum_of, source)]
         body = [Loop(k, extent, "serial", source, body=body)]
@@ -242,34 +242,34 @@ class _Described:
         body = [Loop(m, _ROWS, "serial", source, body=body, instruction=instruction)]
         return self._loops(outer, body, source)
 
-    def _read_product(self, call: MatrixCall) -> tuple[_Factor, _Factor, IterVar]:
-        """The operands of the product that is described, in the order of the axes that the results have."""
+    def _read_matmul(self, call: MatrixCall) -> tuple[_Operand, _Operand, IterVar]:
+        """The operands of the matmul that is described, in the order of the axes that the results have."""
         reduction = self._op.reduction
         extents, _ = self._axes()
         axes = [axis for axis, extent in extents.items() if extent > 1]
         expr = reduction.exprs[0] if reduction is not None and reduction.name == "sum" else None
-        factors: list[_Factor] = []
+        operands: list[_Operand] = []
         if isinstance(expr, Call) and expr.op == "mul" and reduction is not None and len(reduction.axis) == 1:
             for one in expr.args:
                 read = one.value if isinstance(one, Cast) else one
                 along = [axis for axis in axes if isinstance(read, Read) and _has(read.indices, axis)]
                 if isinstance(read, Read) and len(along) == 1 and _has(read.indices, reduction.axis[0]):
-                    factors.append(_Factor(one, along[0]))
-        if reduction is None or len(factors) != 2 or {one.axis for one in factors} != set(axes) or len(axes) != 2:
+                    operands.append(_Operand(one, along[0]))
+        if reduction is None or len(operands) != 2 or {one.axis for one in operands} != set(axes) or len(axes) != 2:
             raise self._refuse(
                 call,
-                "an intrinsic that describes products of matrices, as lambda i, j: te.sum(A[i, k] * B[k, j], axis=k)",
+                "an intrinsic that describes a matmul, as lambda i, j: te.sum(A[i, k] * B[k, j], axis=k)",
                 f"{', '.join(map(str, self._op.body))} along {', '.join(axis.name for axis in axes)}",
             )
-        first, second = factors
+        first, second = operands
         k = reduction.axis[0]
         operand = next(iter(self._inputs.values())).dtype
         sizes = (extents[first.axis], extents[second.axis], k.dom[1] if k.dom is not None else 0)
-        known = _PRODUCTS.get(operand)
+        known = _EXTENTS_OF_K.get(operand)
         if known is None or sizes[:2] not in _TILES or sizes[2] != known:
             raise self._refuse(
                 call,
-                "tiles of 16 x 16, 32 x 8 or 8 x 32 along 16 products of float16 or bfloat16, or 8 of float32",
+                "tiles of 16 x 16, 32 x 8 or 8 x 32 along 16 elements of float16 or bfloat16, or 8 of float32",
                 f"{sizes[0]} x {sizes[1]} along {sizes[2]} of {operand}",
             )
         return first, second, k

@@ -148,7 +148,7 @@ class _Stage:
         return np.array(np.broadcast_to(made, shape), _numpy(expr.element_type), order="C")
 
     def _reduce(self, reduction: Any, parts: list[Array]) -> list[Array]:
-        flat = [part.reshape(*part.shape[: self._rank], -1) for part in parts]
+        flat = [part.reshape(*part.shape[: self._rank], math.prod(part.shape[self._rank :])) for part in parts]
         axes = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
         if reduction.name in axes:
             function, (part,) = axes[reduction.name], flat

@@ -257,10 +257,8 @@ _Run = Callable[[str, Sequence[Any]], None]
 
 def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
     """The functions of a module, to be called by name with arrays."""
-    from mlir.execution_engine import ExecutionEngine
-
     from ..ir.passes import run_passes
-    from ..native.jit import lookup
+    from ..native.jit import Engine, lookup
     from ..runtime.cpu_program import PIPELINE
     from ..runtime.host_program import HostFunction
     from ..target import Target
@@ -271,10 +269,10 @@ def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
     run_passes(module, "builtin.module(func.func(vectorize-scheduled-loops))", doing, "te")
     run_passes(module, compiler().pipeline_text("te", "linalg", Target("cpu")), doing, "te")
     run_passes(module, PIPELINE, doing, "linalg")
-    engine = ExecutionEngine(module, opt_level=0)
+    engine = Engine(module, 0, is_quick=True)
     programs = {name: HostFunction(lookup(engine, name)) for name in names}
 
-    def run(name: str, arrays: Sequence[Any], _engine: ExecutionEngine = engine) -> None:  # which holds the code
+    def run(name: str, arrays: Sequence[Any], _engine: Engine = engine) -> None:  # which holds the code
         extents = [extent for array in arrays for extent in array.shape]
         addresses = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
         programs[name](addresses, (ctypes.c_int64 * len(extents))(*extents), None, None)

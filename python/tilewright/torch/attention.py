@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,10 +12,15 @@ from ..ops import attention_gradients, attention_with_logarithms
 from ..ops.attention import result_shape
 from ..ops.layouts import empty_like
 from ..ops.operator import Operand
+from ..ops.strides import without_repeats
 
 __all__ = ["attention"]
 
 _HALVES = (torch.float16, torch.bfloat16)
+_GRADIENTS = ("q", "k", "v", "mask", "sinks")
+_ARRAYS = ("seed", "lengths", "slopes", "sinks")  # the last inputs, behind the options
+_SINKS = 11  # the place of sinks behind the mask: eight options, and three arrays
+_COUNT = 16  # inputs
 _Window = tuple[int | None, int | None] | None
 
 
@@ -34,6 +40,12 @@ def _dense(x: torch.Tensor) -> torch.Tensor:
     return x if x.is_contiguous() or x.stride(-1) == 1 else x.contiguous()
 
 
+def _once(mask: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+    """A dense mask without what an expanded one repeats."""
+    mask = mask.detach()
+    return (without_repeats(mask, q.shape[:-1]) if mask.dim() == q.dim() else mask).contiguous()
+
+
 @torch.library.custom_op("tilewright::attention", mutates_args=())
 def _op(
     q: torch.Tensor,
@@ -49,17 +61,21 @@ def _op(
     offset: int = 0,
     dropout_p: float = 0.0,
     seed: torch.Tensor | None = None,
+    lengths: torch.Tensor | None = None,
+    slopes: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
 ) -> torch.Tensor:
     out = _like(q, k, v)
     given = [_dense(one.detach()) for one in (q, k, v)]
-    given += [] if mask is None else [mask.detach().contiguous()]
+    given += [] if mask is None else [_once(mask, q)]
     options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
-    _attention(*given, out=out, **options, **_seed(seed))
+    _attention(*given, out=out, **options, **_given(seed, lengths, slopes, sinks))
     return out
 
 
-def _seed(seed: torch.Tensor | None) -> dict[str, Any]:
-    return {} if seed is None else {"seed": seed}
+def _given(*arrays: torch.Tensor | None) -> dict[str, Any]:
+    """The arrays of a call beside queries, keys, values and a mask."""
+    return {name: _dense(one.detach()) for name, one in zip(_ARRAYS, arrays, strict=True) if one is not None}
 
 
 def _like(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -85,6 +101,7 @@ def _empty(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
 @torch.library.custom_op("tilewright::attention_gradients", mutates_args=())
 def _gradients(
+    wanted: Sequence[bool],
     head: torch.Tensor,
     q: torch.Tensor,
     k: torch.Tensor,
@@ -99,36 +116,61 @@ def _gradients(
     offset: int = 0,
     dropout_p: float = 0.0,
     seed: torch.Tensor | None = None,
+    lengths: torch.Tensor | None = None,
+    slopes: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
     result: torch.Tensor | None = None,
     logarithms: torch.Tensor | None = None,
 ) -> list[torch.Tensor]:
-    given = [one.detach().contiguous() for one in (head, q, k, v, mask) if one is not None]
+    given = [one.detach() for one in (head, q, k, v)]
+    if mask is not None:
+        # The gradient by a mask has all of its elements.
+        given.append(mask.detach().contiguous() if wanted[_GRADIENTS.index("mask")] else _once(mask, q))
     options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
     for name, one in (("result", result), ("logarithms", logarithms)):
         if one is not None:
-            options[name] = one.detach().contiguous()
-    made: Any = attention_gradients(*given, **options, **_seed(seed))
-    return list(made)
+            options[name] = one.detach()
+    names = [name for name, is_wanted in zip(_GRADIENTS, wanted, strict=False) if is_wanted]
+    made: Any = attention_gradients(*given, wanted=names, **options, **_given(seed, lengths, slopes, sinks))
+    return list(made) if len(names) > 1 else [made]
 
 
 @_gradients.register_fake
 def _(
-    head: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None, *_: Any
-) -> list[torch.Tensor]:
-    wanted = [q, k, v, *([mask] if mask is not None and mask.is_floating_point() else [])]
-    return [one.new_empty(one.shape) for one in wanted]
+    wanted: Sequence[bool], head: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor,
+    mask: torch.Tensor | None = None, *given: Any,
+) -> list[torch.Tensor]:  # fmt: skip
+    # Behind the options are the seed, lengths, slopes and sinks.
+    sinks = given[_SINKS] if len(given) > _SINKS else None
+    return [
+        one.new_empty(one.shape)
+        for one, is_wanted in zip((q, k, v, mask, sinks), wanted, strict=False)
+        if is_wanted and one is not None
+    ]
+
+
+def _wanted(ctx: Any, head: torch.Tensor, *made: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    """The gradients by all inputs; None where autograd needs none."""
+    inputs = ctx.saved_tensors[: len(_GRADIENTS[:4]) + len(_ARRAYS)]
+    # Inputs that a call leaves out at the end are not among these.
+    needs = [*ctx.needs_input_grad, *[False] * _COUNT][:_COUNT]
+    wanted = [*needs[:4], needs[-1]]
+    gradients = iter(_gradients(wanted, head, *inputs[:4], *ctx.options, *inputs[4:], *made))
+    *first, of_sinks = (next(gradients) if is_wanted else None for is_wanted in wanted)
+    return (*first, *[None] * (_COUNT - len(wanted)), of_sinks)
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], *made: torch.Tensor) -> None:
+    ctx.options = inputs[4 : -len(_ARRAYS)]
+    ctx.save_for_backward(*inputs[:4], *inputs[-len(_ARRAYS) :], *made)
 
 
 def _setup(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
-    q, k, v, mask, *ctx.options, seed = inputs
-    ctx.save_for_backward(q, k, v, mask, seed, output)
+    _save(ctx, inputs, output)
 
 
 def _backward(ctx: Any, head: torch.Tensor) -> tuple[Any, ...]:
-    q, k, v, mask, seed, result = ctx.saved_tensors
-    made = _gradients(head, q, k, v, mask, *ctx.options, seed, result)
-    of_mask = made[3] if len(made) > 3 else None
-    return (*made[:3], of_mask, *[None] * len(ctx.options), None)
+    return _wanted(ctx, head, *ctx.saved_tensors[-1:])
 
 
 _op.register_autograd(_backward, setup_context=_setup)
@@ -139,17 +181,24 @@ def _op_for_training(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
+    mask: torch.Tensor | None = None,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
     before: int | None = None,
     behind: int | None = None,
+    softcap: float | None = None,
     offset: int = 0,
     dropout_p: float = 0.0,
     seed: torch.Tensor | None = None,
+    lengths: torch.Tensor | None = None,
+    slopes: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    options = _options(is_causal, scale, enable_gqa, before, behind, None, offset, dropout_p)
-    result, logarithms = attention_with_logarithms(q.detach(), k.detach(), v.detach(), **options, **_seed(seed))
+    options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
+    given = [_dense(one.detach()) for one in (q, k, v)]
+    given += [] if mask is None else [_once(mask, q)]
+    result, logarithms = attention_with_logarithms(*given, **options, **_given(seed, lengths, slopes, sinks))
     return result, logarithms
 
 
@@ -160,24 +209,20 @@ def _(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *_: Any) -> tuple[torch
 
 
 def _setup_training(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:
-    q, k, v, *ctx.options, seed = inputs
-    ctx.save_for_backward(q, k, v, seed, *output)
+    _save(ctx, inputs, *output)
 
 
 def _backward_training(ctx: Any, head: torch.Tensor, _: Any) -> tuple[Any, ...]:
-    q, k, v, seed, *made = ctx.saved_tensors
-    *options, offset, dropout_p = ctx.options
-    gradients = _gradients(head, q, k, v, None, *options, None, offset, dropout_p, seed, *made)
-    return (*gradients, *[None] * len(ctx.options), None)
+    return _wanted(ctx, head, *ctx.saved_tensors[-2:])
 
 
 _op_for_training.register_autograd(_backward_training, setup_context=_setup_training)
 
 
-def _keeps_logarithms(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
+def _keeps_logarithms(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: torch.Tensor | None) -> bool:
     """Whether gradients are wanted of what has them by tensor cores, which then read the logarithms of sums."""
-    is_wanted = torch.is_grad_enabled() and any(one.requires_grad for one in (q, k, v))
-    return is_wanted and q.dtype in _HALVES and all(one.is_contiguous() for one in (q, k, v))
+    is_wanted = torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in (q, k, v, sinks))
+    return is_wanted and q.dtype in _HALVES
 
 
 def attention(
@@ -193,15 +238,19 @@ def attention(
     softcap: float | None = None,
     offset: int = 0,
     dropout_p: float = 0.0,
+    lengths: torch.Tensor | None = None,
+    slopes: torch.Tensor | None = None,
+    sinks: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """`tilewright.ops.attention` as an operator of PyTorch: for autograd, torch.compile and torch.export.
 
-    The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v` and a mask of floats, which are
-    the same in each run. `mask`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset` and the errors are
-    those of `tilewright.ops.attention`. `q`, `k` and `v` may have any strides, and are copied only if their last axis
-    is not dense. With `dropout_p`, PyTorch's generator draws the seed
-    of a call, and the backward pass drops the same weights. The backward pass keeps the scores of all queries and keys
-    in memory, unless `tilewright.ops.attention_gradients` has kernels of tensor cores for it.
+    The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v`, a mask of floats and `sinks`,
+    which are the same in each run. `mask`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset`,
+    `lengths`, `slopes`, `sinks` and the errors are those of `tilewright.ops.attention`. `q`, `k` and `v` may have any
+    strides, and are copied only if their last axis is not dense. With `dropout_p`, PyTorch's generator draws the seed
+    of a call, and the backward pass drops the same weights. The backward pass computes only the gradients that autograd
+    needs. It keeps the scores of all queries and keys in memory, unless `tilewright.ops.attention_gradients` has
+    kernels of tensor cores for it.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 1, 2, 5, 8, requires_grad=True).unbind()
@@ -215,6 +264,6 @@ def attention(
     """
     before, behind = window or (None, None)
     seed = torch.randint(-(2**31), 2**31, (), dtype=torch.int32, device=q.device) if dropout_p else None
-    if mask is None and softcap is None and _keeps_logarithms(q, k, v):
-        return _op_for_training(q, k, v, is_causal, scale, enable_gqa, before, behind, offset, dropout_p, seed)[0]
-    return _op(q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p, seed)
+    given = (q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p, seed)
+    given += (lengths, slopes, sinks)
+    return _op_for_training(*given)[0] if _keeps_logarithms(q, k, v, sinks) else _op(*given)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 from torch.fx import GraphModule, Node
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ..errors import CompileError
 from ..graph import Graph, compile_graph
-from ..guards import is_tuple
 from .decompositions import aten_decompositions
 from .extents import factors_of, is_loose
 from .fallback import compile_parts
@@ -54,7 +54,7 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     )  # fmt: skip
     if not any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
         return compiler(module, example_inputs)
-    # PyTorch has several operators of attention for GPUs, each with its own for the gradients. These become products.
+    # PyTorch has several operators of attention for GPUs, each with its own for the gradients. These become matmuls.
     with sdpa_kernel(SDPBackend.MATH):
         return compiler(module, example_inputs)
 
@@ -92,22 +92,25 @@ def _imported(module: GraphModule) -> Graph:
 
 
 def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> Callable[..., Any]:
-    from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage]
+    from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage, reportMissingTypeStubs]
 
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
     seeded = is_random(module)
-    has_results = any(isinstance(one, torch.Tensor) for one in returned)
+    has_results = bool(graph.counts) or any(isinstance(one, torch.Tensor) for one in returned)
     compiled = compile_graph(graph, device.type) if has_results else None
 
     factors = [[factors_of(size) for size in one.shape] if isinstance(one, torch.Tensor) else [] for one in inputs]
     loose = [is_loose(one, inputs) for one in inputs]
+    numbers: list[Any] = [one.node.expr for one in returned if isinstance(one, (torch.SymInt, torch.SymFloat))]
+    symbols: set[Any] = set[Any]().union(*(one.free_symbols for one in numbers))
+    decided = {str(symbol): symbol for symbol in symbols if str(symbol) in graph.counts}
     has_sizes = any(isinstance(one, (torch.SymInt, torch.SymFloat)) for one in returned)
     has_sizes = has_sizes or any(len(some) > 1 for of_input in factors for some in of_input)
 
     def call(*given: Any) -> list[Any]:
-        sizes = _sizes(inputs, given) if has_sizes else {}
+        sizes: dict[Any, Any] = _sizes(inputs, given) if has_sizes else {}
         results: Any = ()
         if compiled is not None:
             tensors = [
@@ -116,8 +119,9 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
             ]  # fmt: skip
             tensors += [torch.empty(one, dtype=torch.int8, device=device) for one, is_it in zip(given, loose) if is_it]
             seeds = [torch.randint(2**62, ()).to(device)] if seeded else []
-            made = compiled(*tensors, *seeds)
-            results = iter(tuple[Any, ...](made) if is_tuple(made) else (made,))
+            made, extents = compiled.results_and_extents(*tensors, *seeds)
+            results = iter(made)
+            sizes = sizes | {symbol: sympy.Integer(extents[name]) for name, symbol in decided.items()}
         return [
             _as(next(results), one) if isinstance(one, torch.Tensor)
             else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt)  # pyright: ignore[reportUnknownArgumentType]
@@ -165,8 +169,6 @@ def _as(made: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
 
 def _sizes(inputs: Sequence[Any], given: Sequence[Any]) -> dict[Any, int]:
     """The symbols of a graph, as its inputs have them."""
-    import sympy
-
     found: dict[Any, Any] = {}
     for value, one in zip(inputs, given):
         pairs = zip(value.shape, one.shape) if isinstance(value, torch.Tensor) else [(value, one)]

@@ -37,12 +37,9 @@ _ON_FLOATS = {
 }  # fmt: skip
 """By function of sympy, whose result is a float, the graph's operator."""
 
-_RANDOM, _DATA = "its result is random", "the shape of its result depends on data"
+_RANDOM = "its result is random"
 refused: dict[str, str] = {
     **dict.fromkeys(("normal_functional.default", "multinomial.default"), _RANDOM),
-    **dict.fromkeys(("nonzero.default", "masked_select.default", "unique_consecutive.default", "_unique2.default",
-                     "unique_dim.default"), _DATA),
-    "_local_scalar_dense.default": "a number of Python depends on data",
 }  # fmt: skip
 """Operators that cannot be compiled, and why."""
 
@@ -95,6 +92,22 @@ class Call:
         """The type of a result."""
         made: Any = self._result[number] if is_listed(self._result) else self._result
         return TensorType(self.extents.shape(made.shape), dtype_name(real_dtype(made.dtype)))
+
+    def counted(self, count: Value, number: int = 0, dim: int = 0) -> int | Expr:
+        """The extent of a result in a dimension that data decide: a symbol that stands for `count` from here on."""
+        made: Any = self._result[number] if is_listed(self._result) else self._result
+        return self.extents.counted(self.builder, made.shape[dim], count)
+
+    def take(self, x: Value) -> None:
+        """The result is a number of Python: the element of a tensor that has one."""
+        made: Any = self._result
+        x = self.reshape(x, [])
+        if isinstance(made, torch.SymInt):
+            self.extents.counted(self.builder, made, self.cast(x, "int64"))
+        elif isinstance(made, torch.SymFloat):
+            self.extents.floats[str(made.node.expr)] = self.cast(x, "float64")  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            raise self.error(f"expected an integer or a float as a number that data decide, got {x.dtype}")
 
     @property
     def is_complex(self) -> bool:
@@ -151,6 +164,8 @@ class Call:
         if expr.is_integer:
             return self.cast(self.number_of(self.extents.of_expression(expr)), "float64")
         kind = type(expr).__name__
+        if str(expr) in self.extents.floats:
+            return self.extents.floats[str(expr)]
         if kind not in _ON_FLOATS:
             raise self.error(f"expected a float of sums, products, quotients, powers and square roots, got {expr}")
         first, *others = (self.float_of(one) for one in expr.args)

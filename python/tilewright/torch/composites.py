@@ -287,6 +287,41 @@ def _cosines(*factors: float) -> Callable[..., torch.Tensor]:
     return window
 
 
+def _prelu(x: torch.Tensor, slopes: torch.Tensor) -> torch.Tensor:
+    """PyTorch's own decomposition is of views that functionalisation does not take."""
+    if slopes.dim() == 1 and x.dim() > 1:
+        slopes = slopes.reshape([-1 if d == 1 else 1 for d in range(x.dim())])
+    return torch.where(x > 0, x, x * slopes)
+
+
+def _conv_tbc(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, pad: int = 0) -> torch.Tensor:
+    made = torch.conv1d(x.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return made.permute(2, 0, 1)
+
+
+def _bartlett(length: int, periodic: bool = True, **options: Any) -> torch.Tensor:
+    kept: dict[str, Any] = {key: one for key, one in options.items() if key in ("dtype", "device") and one is not None}
+    places = _places_of_window(length, periodic, kept)
+    return 1 - places.abs() if length > 1 else torch.ones(length, **kept)
+
+
+def _kaiser(length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> torch.Tensor:
+    kept: dict[str, Any] = {key: one for key, one in options.items() if key in ("dtype", "device") and one is not None}
+    if length <= 1:
+        return torch.ones(length, **kept)
+    places = _places_of_window(length, periodic, kept)
+    height: Any = _aten.special_i0e(torch.full((), beta, dtype=torch.float64, device=places.device))
+    curve = beta * torch.sqrt((1 - places * places).clamp(min=0))
+    return (_aten.special_i0e(curve) * torch.exp(curve - beta) / height).to(**kept)
+
+
+def _places_of_window(length: int, periodic: bool, kept: dict[str, Any]) -> torch.Tensor:
+    """From -1 to 1, or to one step before it."""
+    own: dict[str, Any] = {"dtype": torch.get_default_dtype(), **kept}
+    steps = torch.arange(length, **own)
+    return steps * (2 / max(length - (not periodic), 1)) - 1
+
+
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
     made: dict[Any, Any] = {
@@ -301,8 +336,13 @@ def decompositions() -> dict[Any, Any]:
         _aten._embedding_bag_backward.default: _embedding_bag_backward,
         _aten._cdist_backward.default: _cdist_backward, _aten._pdist_backward.default: _pdist_backward,
         _aten._weight_norm_interface_backward.default: _weight_norm_backward,
-        _aten.meshgrid.default: _meshgrid, _aten.meshgrid.indexing: _meshgrid,
+        _aten.prelu.default: _prelu, _aten.conv_tbc.default: _conv_tbc, _aten.meshgrid.default: _meshgrid,
+        _aten.meshgrid.indexing: _meshgrid,
     }  # fmt: skip
+    for overload in ("default", "periodic", "beta"):
+        made[getattr(_aten.kaiser_window, overload)] = _kaiser
+    for overload in ("default", "periodic"):
+        made[getattr(_aten.bartlett_window, overload)] = _bartlett
     for rank in (2, 3):
         made[getattr(_aten, f"adaptive_max_pool{rank}d").default] = _adaptive_max_pool
         made[getattr(_aten, f"adaptive_max_pool{rank}d_backward").default] = _pool_backward(rank)

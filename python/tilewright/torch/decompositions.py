@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVariableType]
 
-from . import composites, encoder_layers, linear_algebra, resizing, sampling
+from . import composites, encoder_layers, linear_algebra, resizing, sampling, scattering, special_functions
 from .call import CONVERTERS, refused
 
 __all__ = ["aten_decompositions", "decompositions"]
@@ -23,7 +23,7 @@ def _short(op: Any) -> str:
 def _scores(
     query: torch.Tensor, key: torch.Tensor, is_causal: bool, attn_mask: torch.Tensor | None, scale: float | None
 ) -> torch.Tensor:  # fmt: skip
-    """The scores of attention, with their mask; the products are those of PyTorch's decomposition."""
+    """The scores of attention, with their mask; the matmuls are those of PyTorch's decomposition."""
     factor = math.sqrt(query.shape[-1] ** -0.5 if scale is None else scale)
     if query.shape[1] != key.shape[1]:
         key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
@@ -97,7 +97,7 @@ def aten_decompositions() -> dict[Any, Any]:
         for op, function in decomposition_table.items()  # pyright: ignore[reportUnknownVariableType]
         if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused  # pyright: ignore[reportPrivateUsage]
     }
-    for part in (encoder_layers, composites, linear_algebra, resizing, sampling):
+    for part in (encoder_layers, composites, linear_algebra, resizing, sampling, scattering, special_functions):
         table.update(part.decompositions())
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward

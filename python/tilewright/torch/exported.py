@@ -16,7 +16,9 @@ from ..messages.progress import progress
 from ..target import Target
 from ..te import Var
 from .decompositions import decompositions
+from .extents import is_decided_by_data
 from .importer import import_fx
+from .in_place import without_writes
 
 __all__ = ["compile_torch", "import_torch"]
 
@@ -61,17 +63,34 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
     else:
         raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
     name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
-    try:
-        program = program.run_decompositions(decompositions())
-    except Exception as error:
-        raise CompileError(f"{name}: PyTorch does not decompose it: {error}", stage="graph") from error
+    program = _decomposed(program, name)
     return _of_program(program, name, _names(program, dynamic_shapes))
 
 
-def _largest(program: torch.export.ExportedProgram) -> dict[str, int]:
-    """By symbol of the program, how large it may be, where that is bounded: a call with more is refused."""
-    bounds: dict[Any, Any] = dict(program.range_constraints)  # pyright: ignore[reportUnknownArgumentType]
-    return {str(symbol): int(one.upper) for symbol, one in bounds.items() if one.upper.is_Integer}
+def _decomposed(program: torch.export.ExportedProgram, name: str) -> torch.export.ExportedProgram:
+    """A program of the operators that have converters."""
+    try:
+        return program.run_decompositions(decompositions())
+    except Exception as error:
+        # PyTorch cannot always make a function of a write to a view.
+        if (functional := without_writes(program)) is not None:
+            return _decomposed(functional, name)
+        raise CompileError(f"{name}: PyTorch does not decompose it: {error}", stage="graph") from error
+
+
+def _bounds(program: torch.export.ExportedProgram) -> dict[str, tuple[int, int | None]]:
+    """By symbol of the program, how small and how large it may be: a call with another extent is refused.
+
+    PyTorch traces every symbol as 2 or more, and 1 is right, too.
+    """
+    ranges: dict[Any, Any] = dict(program.range_constraints)  # pyright: ignore[reportUnknownArgumentType]
+    return {
+        str(symbol): (
+            0 if is_decided_by_data(symbol) else int(one.lower) if one.lower > 2 else 1,
+            int(one.upper) if one.upper.is_Integer else None,
+        )
+        for symbol, one in ranges.items()
+    }
 
 
 def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
@@ -114,7 +133,7 @@ def _of_program(program: torch.export.ExportedProgram, name: str, names: Mapping
     for each, place in signature.inputs_to_lifted_tensor_constants.items():
         held[each] = place, program.constants[place]
     outputs = [str(one) for one in signature.user_outputs if isinstance(one, str)]
-    return import_fx(program.graph_module, name, held, outputs, names, largest=_largest(program))
+    return import_fx(program.graph_module, name, held, outputs, names, bounds=_bounds(program))
 
 
 def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[str, str]:

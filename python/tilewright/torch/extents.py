@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from .. import te
 from ..errors import CompileError
+from ..graph import GraphBuilder, Value
 from ..te import Expr, Var
 
-__all__ = ["Extents", "SymbolicFloat", "factors_of", "is_loose"]
+__all__ = ["Extents", "SymbolicFloat", "factors_of", "is_decided_by_data", "is_loose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ def factors_of(size: Any) -> list[Any]:
     return sorted(found, key=lambda one: bool(one.is_number))
 
 
+def is_decided_by_data(symbol: Any) -> bool:
+    """Whether a symbol of sympy is a number that PyTorch's tracing has taken from a tensor's elements."""
+    return bool(symbol.is_Symbol) and symbol_is_type(symbol, SymT.UNBACKED_INT)
+
+
 def is_loose(value: Any, inputs: Sequence[Any]) -> bool:
     """Whether an input is a number that is a symbol, and no tensor among the inputs has the symbol as an extent."""
     if not isinstance(value, torch.SymInt) or not value.node.expr.is_Symbol:
@@ -46,10 +53,25 @@ def is_loose(value: Any, inputs: Sequence[Any]) -> bool:
 class Extents:
     """The symbols of a graph: by their names there, te's variables."""
 
-    def __init__(self, names: Mapping[str, str] | None = None, largest: Mapping[str, int] | None = None) -> None:
-        self._names, self._largest = dict(names or {}), dict(largest or {})
+    def __init__(
+        self, names: Mapping[str, str] | None = None, bounds: Mapping[str, tuple[int, int | None]] | None = None
+    ) -> None:  # fmt: skip
+        self._names, self._bounds = dict(names or {}), dict(bounds or {})
         self.symbols: dict[str, Var] = {}
         self._known: dict[str, Var] = {}
+        self._given: frozenset[str] = frozenset()
+        self.floats: dict[str, Value] = {}  # by symbol of a float that is a tensor's element, the tensor
+
+    def end_of_inputs(self) -> None:
+        """What is known so far is symbols of inputs."""
+        self._given = frozenset(self._known)
+
+    def counted(self, builder: GraphBuilder, size: Any, count: Value) -> int | Expr:
+        """The extent that a size is, a number that data decide: it stands for `count`, unless inputs have it, too."""
+        extent = self.of(size)
+        if not isinstance(extent, Var) or not is_decided_by_data(size.node.expr) or extent.name in builder.counts:
+            return extent  # PyTorch knows it, or that it is the number of another result
+        return extent if str(size.node.expr) in self._given else builder.count(extent, count)
 
     def of(self, size: Any) -> int | Expr:
         """The extent that a size is."""
@@ -75,7 +97,7 @@ class Extents:
         if expr.is_Integer:
             return int(expr)
         if expr.is_Symbol:
-            return self._symbol(str(expr))
+            return self._symbol(str(expr), 0 if is_decided_by_data(expr) else 1)
         if kind in _WHOLE and (quotient := self._quotient(expr.args[0])):
             numerator, denominator = quotient
             return (numerator + (denominator - 1 if kind == "CeilToInt" else 0)) // denominator
@@ -117,10 +139,11 @@ class Extents:
             top, bottom = (one[0] if isinstance(top, int) and top == 1 else top * one[0]), bottom * one[1]
         return top, bottom
 
-    def _symbol(self, name: str) -> Var:
+    def _symbol(self, name: str, least: int = 1) -> Var:
         if name not in self._known:
             own = self._names.get(name, name)
-            self._known[name] = self.symbols[own] = te.var(own, min=1, max=self._largest.get(name))
+            least, most = self._bounds.get(name, (least, None))
+            self._known[name] = self.symbols[own] = te.var(own, min=least, max=most)
         return self._known[name]
 
 

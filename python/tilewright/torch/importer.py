@@ -29,6 +29,7 @@ from .extents import Extents, SymbolicFloat, is_loose
 __all__ = ["import_fx", "is_random", "label_of", "refusals"]
 
 _SEED = "random seed"
+_NUMBERS = (torch.ops.aten.item.default, torch.ops.aten._local_scalar_dense.default)
 _with_effects: Any = torch.ops.higher_order.with_effects
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _FRAME = re.compile(r'File "(.*?)", line (\d+)')
@@ -37,7 +38,7 @@ _FRAME = re.compile(r'File "(.*?)", line (\d+)')
 def import_fx(
     module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None, seeded: bool = False, parted: bool = False,
-    largest: Mapping[str, int] | None = None,
+    bounds: Mapping[str, tuple[int, int | None]] | None = None,
 ) -> Graph:  # fmt: skip
     """The graph of a module of FX whose calls are ATen's, such as `compile_fx` gets.
 
@@ -58,10 +59,10 @@ def import_fx(
     parted
         Whether an input whose extent is a product of symbols and numbers comes with a dimension for each factor. A
         number that is a symbol, which no input has as an extent, then comes as a vector of so many elements of int8.
-    largest
-        By symbol of the module, how large it may be, where that is bounded.
+    bounds
+        By symbol of the module, how small it may be, and how large, where that is bounded.
     """
-    return _Import(module, name, held, outputs, Extents(names, largest), seeded, parted).graph()
+    return _Import(module, name, held, outputs, Extents(names, bounds), seeded, parted).graph()
 
 
 def refusals(module: GraphModule) -> dict[Node, str]:
@@ -125,6 +126,7 @@ class _Import:
                 given.append((node.name, TensorType((self._extents.of(node.meta["val"]),), "int8")))
         if self._seeded:
             given.append((_SEED, TensorType((), "int64")))
+        self._extents.end_of_inputs()
         with GraphBuilder(self._name, given, self._extents.symbols) as builder:
             self._builder = builder
             if self._seeded:
@@ -230,6 +232,8 @@ class _Import:
             self._values[node] = self._value(node.args[0])[node.args[1]]
             return
         if isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool, int, float, bool)):
+            if target in _NUMBERS:
+                self._take(node)
             return  # what it is stands in the value
         if target is _with_effects and node.args[1] is torch.ops.aten._linalg_check_errors.default:
             token: Any = node.args[0]
@@ -256,6 +260,12 @@ class _Import:
             with_complex = any(isinstance(one, Pair) for one in _flat(arguments)) or _is_complex(node)
             made = convert_complex(call, arguments) if with_complex else CONVERTERS[short](call, *arguments)
         self._values[node] = made
+
+    def _take(self, node: Node) -> None:
+        """A number of Python that is an element of a tensor."""
+        self._labels[node] = label = label_of(node, "item")
+        with self._builder.node(label, 0):
+            CONVERTERS["item.default"](self._call_of(node, label), self._value(node.args[0]))
 
     def _value(self, node: Any) -> Any:
         if node not in self._values:

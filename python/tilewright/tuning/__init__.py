@@ -21,7 +21,7 @@ from .process import run_trial
 from .program import TunedProgram
 from .result import Result
 from .rules import RuleSpace
-from .search import Search, bar, local_workers
+from .search import Search, bar, engine_of, local_workers
 from .space import Choices, Knobs, Space, key_of
 
 if TYPE_CHECKING:
@@ -128,12 +128,14 @@ def tune(
             journal.add_program(problem.key, problem.text)
             say = progress or bar(trials)
             search = Search(problem, space, journal, seed, say)
-            try:
-                search.run(trials, seconds, executor, local_workers(target.kind, workers))
-            finally:
-                if progress is None and sys.stderr.isatty():
-                    print(file=sys.stderr)
-            ratio, times = search.confirm(executor)
+            count = local_workers(target.kind, workers)
+            with engine_of(executor, min(count, trials), device if problem.apart else None) as engine:
+                try:
+                    search.run(trials, seconds, engine, count)
+                finally:
+                    if progress is None and sys.stderr.isatty():
+                        print(file=sys.stderr)
+                ratio, times = search.confirm(engine)
     assert search.best is not None and search.first is not None
     choices = search.best.choices if ratio < 1 else search.first.choices
     schedule, made = space.make(choices)

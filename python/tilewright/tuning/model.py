@@ -16,6 +16,8 @@ __all__ = ["Ranker"]
 
 _LEAST = 16
 """Of fewer trials nothing is learned."""
+_AGAIN = 8
+"""What was learned is learned anew after so many more trials."""
 
 
 class Ranker:
@@ -40,7 +42,7 @@ class Ranker:
         known = [one for one in self._scores if not math.isnan(one)]
         if len(known) < _LEAST or not points:
             return None
-        if self._learned != len(self._scores):
+        if len(self._scores) >= self._learned + _AGAIN or not self._learned:
             try:
                 lightgbm = import_module("lightgbm")
             except ImportError:

@@ -13,11 +13,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import IO, Any
 
-__all__ = ["close_workers", "run_trial"]
+__all__ = ["close_workers", "run_trial", "start_processes"]
 
-_here = threading.local()
 _STARTING = 60.0
 """Seconds that a new process gets more, for its imports."""
 
@@ -88,25 +89,87 @@ class _Worker:
                 each.close()  # pyright: ignore[reportOptionalMemberAccess]
 
 
-_workers: dict[int, _Worker] = {}
+class _Place:
+    """Where one trial at a time runs: in a process, a new one where the last trial ended it."""
+
+    def __init__(self) -> None:
+        self.worker: _Worker | None = None
+        self._one = threading.Lock()
+
+    def prepare(self) -> None:
+        """Starts the process unless a trial runs in it."""
+        if self._one.acquire(blocking=False):
+            try:
+                self._started()
+            finally:
+                self._one.release()
+
+    def _started(self) -> _Worker:
+        if self.worker is None or self.worker.process.poll() is not None:
+            self.worker = _starter().submit(_Worker).result()
+        return self.worker
+
+    def ask(self, task: Mapping[str, Any]) -> dict[str, Any]:
+        with self._one:
+            answer = self._started().ask(task, task["policy"]["timeout"])
+            if answer["status"] in ("crash", "hang"):
+                self.worker = None
+            return answer
+
+
+_places: dict[object, _Place] = {}
 _lock = threading.Lock()
+
+
+@cache
+def _starter() -> ThreadPoolExecutor:
+    """The thread that starts all processes: Linux ends a process that is to die with its parent when the thread ends
+    that started it."""
+    return ThreadPoolExecutor(1, thread_name_prefix="tilewright-starts")
+
+
+def _forget() -> None:
+    """A fork has neither that thread nor processes of its own."""
+    _starter.cache_clear()
+    _places.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def _place_of(key: object) -> _Place:
+    with _lock:
+        return _places.setdefault(key, _Place())
+
+
+def _own() -> _Place:
+    """The place of this thread."""
+    return _place_of(threading.get_ident())
+
+
+def _measuring(device: int) -> _Place:
+    """The place where all threads measure on a device: it has the inputs, the results and the device's context."""
+    return _place_of(f"device {device}")
 
 
 def run_trial(task: Mapping[str, Any]) -> dict[str, Any]:
     """Runs one trial in this thread's worker process, a new one where the last trial ended it.
 
-    `tw.tune` gives its executor this function of the package and `task`, a dictionary of JSON types. A trial can
-    therefore run on another machine.
+    If `task["apart"]` is true, this thread's process only compiles. One process for all threads then checks and
+    measures, and takes the kernel from the cache. `tw.tune` gives its executor this function of the package and `task`,
+    a dictionary of JSON types. A trial can therefore run on another machine.
     """
-    worker: _Worker | None = getattr(_here, "worker", None)
-    if worker is None or worker.process.poll() is not None:
-        worker = _here.worker = _Worker()
-        with _lock:
-            _workers[threading.get_ident()] = worker
-    answer = worker.ask(task, task["policy"]["timeout"])
-    if answer["status"] in ("crash", "hang"):
-        _here.worker = None
-    return answer
+    if not task["apart"]:
+        return _own().ask(task)
+    compiled = _own().ask({**task, "only": "compiling"})
+    return compiled if compiled["status"] != "ok" else _measuring(task["device"]).ask(task)
+
+
+def start_processes(device: int | None) -> None:
+    """Starts this thread's worker process ahead of its first trial, and the one that measures on `device`."""
+    if device is not None:
+        _measuring(device).prepare()
+    _own().prepare()
 
 
 def close_workers(*, wait: bool = True) -> None:
@@ -115,8 +178,8 @@ def close_workers(*, wait: bool = True) -> None:
     Without `wait` they are told to end. Linux needs a tenth of a second and more to free the memory of one.
     """
     with _lock:
-        workers = list(_workers.values())
-        _workers.clear()
+        workers = [one.worker for one in _places.values() if one.worker is not None]
+        _places.clear()
     for worker in workers:
         worker.process.kill()
     for worker in workers:

@@ -71,6 +71,11 @@ class TunedProgram:
         self.where = Where(self.key, device_name(target), driver, compiler, policy.key())
         self._reference: dict[str, Any] | None = None
 
+    @property
+    def apart(self) -> bool:
+        """Whether candidates are compiled in other processes than the one that measures."""
+        return self.target.kind == "cuda"
+
     def extent(self, extent: int | Expr) -> int:
         if isinstance(extent, int):
             return extent
@@ -81,7 +86,8 @@ class TunedProgram:
     def schedule_text(self, schedule: Schedule, args: Sequence[Any]) -> str:
         """The program with a schedule as IR. Raises AnotherProgram where it is not the tuned one."""
         text = str(emit_module(schedule, args, NAME))
-        if str(emit_module([one for one in args if self._is_output(one)], args, NAME)) != self.text:
+        same = len(args) == len(self._args) and all(one is known for one, known in zip(args, self._args))
+        if not same and str(emit_module([one for one in args if self._is_output(one)], args, NAME)) != self.text:
             raise AnotherProgram("expected a schedule of one program for each point of the space, got another program")
         return text
 
@@ -95,7 +101,7 @@ class TunedProgram:
 
         return {
             "program": self.key, "text": text, "incumbent": incumbent, "target": str(self.target), "seed": seed,
-            "device": self.device, "policy": asdict(self.policy), "first_error": first_error,
+            "device": self.device, "policy": asdict(self.policy), "first_error": first_error, "apart": self.apart,
             "arguments": self._arguments(), "reference": self.reference(),
         }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import random
 import statistics
@@ -17,15 +18,16 @@ from typing import Any
 from ..errors import TilewrightError
 from ..records import Journal, Trial
 from .model import Ranker
-from .process import close_workers, run_trial
+from .process import close_workers, run_trial, start_processes
 from .program import AnotherProgram, TunedProgram
 from .space import Choices, Space, key_of
 
-__all__ = ["Incumbent", "Search", "local_workers"]
+__all__ = ["Incumbent", "Search", "bar", "engine_of", "local_workers"]
 
 _LOST = 3
 """A point is given to so many workers at the most; so many in a row that vanish end the run."""
 _POOL = 256
+"""Points are drafted by so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,20 @@ def local_workers(target_kind: str, wanted: int | None) -> int:
 
 
 @contextmanager
-def _engine(executor: Executor | None, workers: int) -> Generator[Executor]:
+def engine_of(executor: Executor | None, workers: int, device: int | None) -> Generator[Executor]:
+    """What runs trials: `executor`, else threads of this process.
+
+    Their processes start at once, with the one that measures on `device` where the trials are compiled apart.
+    """
     if executor is not None:
         yield executor
         return
     own = ThreadPoolExecutor(workers, thread_name_prefix="tilewright-tune")
     try:
+        starts = [own.submit(start_processes, device) for _ in range(workers)]
         yield own
+        for one in starts:
+            one.cancel()
     except BaseException:  # Ctrl-C waits for nothing
         own.shutdown(wait=False, cancel_futures=True)
         close_workers(wait=False)
@@ -85,35 +94,37 @@ class Search:
         self.first: Incumbent | None = None
         self._first_error: float | None = None
         self._known: set[str] = set()
+        self._drafted: dict[str, Choices] = {}
+        self._is_drafted_out = False
+        self._near: tuple[str, dict[str, Choices]] = ("", {})
         self._lost = 0
 
-    def run(self, trials: int, seconds: float | None, executor: Executor | None, workers: int) -> None:
+    def run(self, trials: int, seconds: float | None, engine: Executor, workers: int) -> None:
         """Makes trials until there are `trials`, those of earlier runs included."""
         limit = None if seconds is None else time.monotonic() + seconds
         for one in self._journal.trials(self._program.where):
             self._take(one, None)
-        with _engine(executor, workers) as engine:
-            running: dict[Future[dict[str, Any]], _Running] = {}
-            try:
-                self._begin(engine)
-                while True:
-                    over = limit is not None and time.monotonic() > limit
-                    room = 0 if over else min(workers + 1 - len(running), trials - len(self.trials) - len(running))
-                    for point, predicted in self._next(room):
-                        made = self._made(point, predicted)
-                        if made is not None:
-                            running[self._submit(engine, made)] = made
-                    if not running:
-                        if room <= 0 or not self._has_more():
-                            return
-                        continue
-                    done, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self._finish(engine, running, future)
-            except BaseException:
-                for future in running:
-                    future.cancel()
-                raise
+        running: dict[Future[dict[str, Any]], _Running] = {}
+        try:
+            self._begin(engine)
+            while True:
+                over = limit is not None and time.monotonic() > limit
+                room = 0 if over else min(workers + 1 - len(running), trials - len(self.trials) - len(running))
+                for point, predicted in self._next(room):
+                    made = self._made(point, predicted)
+                    if made is not None:
+                        running[self._submit(engine, made)] = made
+                if not running:
+                    if room <= 0 or not self._fresh(1):
+                        return
+                    continue
+                done, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in done:
+                    self._finish(engine, running, future)
+        except BaseException:
+            for future in running:
+                future.cancel()
+            raise
 
     # ------------------------------------------------------------------ the first schedule
 
@@ -141,16 +152,7 @@ class Search:
         """The next points, each with its predicted score."""
         if count <= 0:
             return []
-        assert self.best is not None
-        fresh: dict[str, Choices] = {}
-        near = self._space.neighbours(self.best.choices, self._rng)
-        drafted = self._space.draft(_POOL, self._rng)
-        # Without predictions the draft's order counts, and every other point is a neighbour of the best one.
-        for pair in zip([*drafted, *[None] * len(near)], [*near, *[None] * len(drafted)]):
-            for one in pair:
-                if one is not None and key_of(one) not in self._known:
-                    fresh.setdefault(key_of(one), one)
-        points = list(fresh.values())
+        points = self._fresh(count)
         predicted = self._ranker.predict(points)
         chosen: list[tuple[Choices, float | None]]
         if predicted is None:
@@ -164,10 +166,28 @@ class Search:
         self._known.update(key_of(one) for one, _ in chosen)
         return chosen
 
-    def _has_more(self) -> bool:
+    def _fresh(self, count: int) -> list[Choices]:
+        """Points that were not tried: drafted ones and neighbours of the best one. A draft serves many calls."""
         assert self.best is not None
-        points = [*self._space.draft(_POOL, self._rng), *self._space.neighbours(self.best.choices, self._rng)]
-        return any(key_of(one) not in self._known for one in points)
+        best = key_of(self.best.choices)
+        if self._near[0] != best:
+            near = self._space.neighbours(self.best.choices, self._rng)
+            self._near = best, {key_of(one): one for one in near}
+        drafted, near = self._left(self._drafted), self._left(self._near[1])
+        if len(drafted) < max(count, _POOL // 2):
+            if not self._is_drafted_out or len(drafted) + len(near) < count:
+                made = {key_of(one): one for one in self._space.draft(_POOL, self._rng)}
+                self._is_drafted_out = made.keys() <= self._drafted.keys() | self._known
+                drafted = self._left({**drafted, **made})
+            self._drafted = drafted
+        # Without predictions the draft's order counts, and every other point is a neighbour of the best one.
+        points: dict[str, Choices] = {}
+        for pair in itertools.zip_longest(drafted.items(), near.items()):
+            points.update(one for one in pair if one is not None)
+        return list(points.values())
+
+    def _left(self, points: Mapping[str, Choices]) -> dict[str, Choices]:
+        return {key: one for key, one in points.items() if key not in self._known}
 
     def _made(self, choices: Choices, predicted: float | None) -> _Running | None:
         try:
@@ -191,7 +211,10 @@ class Search:
         """The answer to a trial that is waited for, from another worker where one vanished."""
         while True:
             try:
-                answer = submit().result()
+                future = submit()
+                while not wait([future], timeout=0.1).done:  # Ctrl-C is seen between two waits
+                    pass
+                answer = future.result()
                 self._lost = 0
                 return answer
             except Exception as error:
@@ -260,7 +283,7 @@ class Search:
 
     # ------------------------------------------------------------------ the end
 
-    def confirm(self, executor: Executor | None) -> tuple[float, tuple[float, float]]:
+    def confirm(self, engine: Executor) -> tuple[float, tuple[float, float]]:
         """The best beside the first once more, with more calls: their ratio and median times."""
         assert self.best is not None and self.first is not None
         policy = self._program.policy
@@ -270,8 +293,7 @@ class Search:
         from dataclasses import asdict
 
         task["policy"] = asdict(careful)
-        with _engine(executor, 1) as engine:
-            answer = self._answer(lambda: engine.submit(run_trial, task), key_of(self.best.choices))
+        answer = self._answer(lambda: engine.submit(run_trial, task), key_of(self.best.choices))
         if answer["status"] != "ok":
             key = key_of(self.best.choices)
             raise TilewrightError(f"the best schedule {key}: {answer['status']}: {answer['cause']}")

@@ -1,7 +1,7 @@
 #map = affine_map<()[s0] -> (s0 * 128)>
 #map1 = affine_map<(d0) -> (d0 * 64)>
 #map2 = affine_map<()[s0] -> (s0 * 64)>
-#map3 = affine_map<(d0, d1)[s0] -> (d0 + d1 * 64 + s0 * 128)>
+#map3 = affine_map<(d0, d1)[s0] -> (d0 * 64 + d1 + s0 * 128)>
 #map4 = affine_map<(d0)[s0] -> (d0 + s0 * 64)>
 module attributes {gpu.container_module} {
   gpu.module @hgemm_kernels {
@@ -52,7 +52,7 @@ module attributes {gpu.container_module} {
           %5 = tile.map %4 : !tile.fragment<64x64xf32> {te.stage = "C"} -> <64x64xf32> {
           ^bb0(%arg4: f32, %arg5: index, %arg6: index):
             %6 = arith.truncf %arg4 : f32 to bf16
-            %7 = affine.apply #map3(%arg5, %arg3)[%block_id_y]
+            %7 = affine.apply #map3(%arg3, %arg5)[%block_id_y]
             %8 = affine.apply #map4(%arg6)[%block_id_x]
             memref.store %6, %arg0[%7, %8] : memref<256x256xbf16>
             tile.yield %arg4 : f32

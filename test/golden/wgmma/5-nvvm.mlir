@@ -322,7 +322,7 @@ module attributes {gpu.container_module} {
       %265 = llvm.add %257, %264 : i32
       %266 = llvm.fptrunc %256 : f32 to bf16
       %267 = llvm.mul %81, %25 overflow<nsw> : i32
-      %268 = llvm.add %254, %267 : i32
+      %268 = llvm.add %267, %254 : i32
       %269 = llvm.mul %48, %24 overflow<nsw> : i32
       %270 = llvm.add %268, %269 : i32
       %271 = llvm.mul %47, %25 overflow<nsw> : i32
@@ -340,7 +340,7 @@ module attributes {gpu.container_module} {
       llvm.store %278, %281 : bf16, !llvm.ptr
       %282 = llvm.extractvalue %135[2] : !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)> 
       %283 = llvm.fptrunc %282 : f32 to bf16
-      %284 = llvm.add %255, %267 : i32
+      %284 = llvm.add %267, %255 : i32
       %285 = llvm.add %284, %269 : i32
       %286 = llvm.mul %285, %43 overflow<nsw, nuw> : i32
       %287 = llvm.add %286, %272 overflow<nsw, nuw> : i32

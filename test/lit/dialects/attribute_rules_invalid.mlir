@@ -263,6 +263,14 @@ func.func @copy(%m: memref<f32>, %x: f32) {
 
 // -----
 
+func.func @f(%x: f32, %m: memref<f32>) {
+  // expected-error @below {{'memref.store' op expected "schedule.reduce_add" to be no value, got 1 : i64}}
+  memref.store %x, %m[] {schedule.reduce_add = 1 : i64} : memref<f32>
+  return
+}
+
+// -----
+
 func.func @axes(%m: memref<8xf32>) {
   // expected-error @below {{'linalg.generic' op expected "te.axes" to be an array of strings, got [1]}}
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%m : memref<8xf32>) attrs = {te.stage = "C", te.axes = [1]} {
@@ -288,5 +296,13 @@ func.func @scan(%m: memref<8xf32>) {
 func.func @combine(%x: f32) {
   // expected-error @below {{'arith.addf' op expected "te.combine" to be an array<i64: ...>, got 1 : i64}}
   %y = "arith.addf"(%x, %x) {te.combine = 1 : i64} : (f32, f32) -> f32
+  return
+}
+
+// -----
+
+func.func @on_reduce_add() {
+  // expected-error @below {{'arith.constant' op expected "schedule.reduce_add" on a store of an element (memref.store)}}
+  %x = arith.constant {schedule.reduce_add} 1.0 : f32
   return
 }

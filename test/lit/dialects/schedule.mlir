@@ -31,6 +31,8 @@ schedule.of @mmult {
   schedule.bind %f to <blockIdx.x>
   // CHECK-NEXT: schedule.bind %i_inner to <threadIdx.y> extent 16
   schedule.bind %ii to <threadIdx.y> extent 16
+  // CHECK-NEXT: schedule.bind %k_outer_outer to <blockIdx.y> reduce_add
+  schedule.bind %koo to <blockIdx.y> reduce_add
   // CHECK-NEXT: schedule.vectorize %j_inner
   schedule.vectorize %ji
   // CHECK-NEXT: schedule.unroll %k_inner

@@ -14,6 +14,8 @@ func.func @f(%A: memref<8xf32>) {
       %x = memref.load %A[%k] : memref<8xf32>
       // CHECK: memref.store {{.*}} {schedule.copy = #schedule.copy<by = tma, swizzle = 128, columns = 64, deferred = true>}
       memref.store %x, %a[%k] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, columns = 64, deferred = true>} : memref<8xf32, #shared>
+      // CHECK: memref.store {{.*}} {schedule.reduce_add}
+      memref.store %x, %A[%k] {schedule.reduce_add} : memref<8xf32>
       // CHECK: memref.store {{.*}} {schedule.async}
       memref.store %x, %a[%k] {schedule.async} : memref<8xf32, #shared>
       scf.for %m = %c0 to %c16 step %c1 {

@@ -14,8 +14,18 @@ func.func @f(%A: tensor<8xf32>) { return }
 schedule.of @f {
   %C = schedule.stage "C"
   %k = schedule.reduce_axes %C ["k"] : !schedule.axis
-  // expected-error @below {{'schedule.bind' op expected a spatial axis on blockIdx.x, got the reduction axis 'k': blocks can not combine what they computed}}
+  // expected-error @below {{'schedule.bind' op expected a spatial axis on blockIdx.x, got the reduction axis 'k': blocks combine what they computed with reduce_add alone}}
   schedule.bind %k to <blockIdx.x>
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32>) { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %k = schedule.reduce_axes %C ["k"] : !schedule.axis
+  // expected-error @below {{'schedule.bind' op expected a reduction axis on a block index for reduce_add, got 'k' on threadIdx.x}}
+  schedule.bind %k to <threadIdx.x> reduce_add
 }
 
 // -----

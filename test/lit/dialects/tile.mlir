@@ -9,7 +9,7 @@
 !mine = !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>
 !mapA = !tile.tensor_map<128x64xbf16, swizzle = 128>
 !mapC = !tile.tensor_map<64x64xbf16, swizzle = 128>
-func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32, %saved: memref<4x16384xf32>, %arrivals: memref<2xi64>) {
+func.func @kernel(%mapA: !mapA, %mapC: !mapC, %mapD: !tile.tensor_map<64x64xf32>, %i: index, %slot: i32, %saved: memref<4x16384xf32>, %arrivals: memref<2xi64>) {
   // CHECK: tile.ring consumers 2 : <3, <128x64xbf16, swizzle = 128>, <256x64xbf16, swizzle = 128>>
   %ring = tile.ring consumers 2 : !ring
   // CHECK: tile.alloc : <128x256xbf16, swizzle = 128>
@@ -74,10 +74,14 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32, %saved: mem
       %part = tile.restore_fragment %saved[%i] : memref<4x16384xf32> -> !tile.fragment<64x256xf32>
       tile.fence_async
       tile.sync_warpgroup
+      // CHECK: tile.sync_warpgroup of 2
+      tile.sync_warpgroup of 2
       // CHECK: tile.elect warpgroup {
       tile.elect warpgroup {
         // CHECK: tile.tma_store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] :
         tile.tma_store %m to %mapC[%i, %i] : !mine, !mapC
+        // CHECK: tile.tma_store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] reduce_add : <64x64xf32>, <64x64xf32>
+        tile.tma_store %d to %mapD[%i, %i] reduce_add : !tile.buffer<64x64xf32>, !tile.tensor_map<64x64xf32>
         tile.commit_stores
         // CHECK: tile.wait_stores 0 read
         tile.wait_stores 0 read

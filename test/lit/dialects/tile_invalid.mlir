@@ -180,6 +180,14 @@ func.func @ring(%ring: !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>, %
 
 // -----
 
+func.func @additions(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<64x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected elements of f32 or i32 for reduce_add, got 'bf16'}}
+  tile.tma_store %b to %m[%i, %i] reduce_add : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
 func.func @coordinates(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<64x64xbf16, swizzle = 128>, %i: index) {
   // expected-error@+1 {{'tile.tma_store' op expected 2 coordinates, one for each dimension of the box, got 1}}
   tile.tma_store %b to %m[%i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<64x64xbf16, swizzle = 128>

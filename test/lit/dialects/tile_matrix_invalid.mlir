@@ -43,7 +43,7 @@ func.func @major(%a: !a, %b: !b) {
 !a = !tile.buffer<128x64xbf16, swizzle = 128>
 !b = !tile.buffer<128x64xbf16, swizzle = 128>
 func.func @rows(%a: !a, %b: !b) {
-  // expected-error@+1 {{'tile.wgmma' op expected the first operand to have the result's 64 rows, got 128}}
+  // expected-error@+1 {{'tile.wgmma' op expected operand A to have the result's 64 rows, got 128}}
   %r = tile.wgmma %a, %b : !a, !b -> !tile.accumulator<64x128xf32>
   return
 }
@@ -53,7 +53,7 @@ func.func @rows(%a: !a, %b: !b) {
 !a = !tile.buffer<64x64xbf16, swizzle = 128>
 !b = !tile.buffer<128x64xbf16, swizzle = 128>
 func.func @columns(%a: !a, %b: !b) {
-  // expected-error@+1 {{'tile.wgmma' op expected the second operand to have the result's 256 columns, got 128}}
+  // expected-error@+1 {{'tile.wgmma' op expected operand B to have the result's 256 columns, got 128}}
   %r = tile.wgmma %a, %b : !a, !b -> !tile.accumulator<64x256xf32>
   return
 }
@@ -121,8 +121,16 @@ func.func @store_transposed_columns(%f: !tile.fragment<64x128xf32>, %b: !tile.bu
 // -----
 
 func.func @store_type(%f: !tile.fragment<64x64xi32>, %b: !tile.buffer<64x64xbf16>) {
-  // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's elements or, of f32, one of f16 or bf16, got 'bf16' for 'i32'}}
+  // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's elements, of f32 one of f16 or bf16, or of i8 one of 8 bits, got 'bf16' for 'i32'}}
   tile.store_fragment %f to %b : !tile.fragment<64x64xi32>, !tile.buffer<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @store_transposed_bytes(%f: !tile.fragment<64x64xi8>, %b: !tile.buffer<64x64xi8>) {
+  // expected-error@+1 {{'tile.store_fragment' op expected transposed elements of 16 or 32 bits, got 'i8'}}
+  tile.store_fragment %f transposed to %b : !tile.fragment<64x64xi8>, !tile.buffer<64x64xi8>
   return
 }
 
@@ -359,7 +367,7 @@ func.func @columns_of_integers(%a: !a, %b: !b) {
 // -----
 
 func.func @registers_f32(%a: !tile.fragment<64x64xf16>, %b: !tile.buffer<64x64xf16, swizzle = 128>) {
-  // expected-error@+1 {{'tile.wgmma' op expected a first operand in registers of 16-bit elements or of f8E4M3FN, whose columns are summed over, got '!tile.fragment<64x64xf16>' mn_major}}
+  // expected-error@+1 {{'tile.wgmma' op expected operand A in registers of 16-bit elements or of f8E4M3FN, whose columns are summed over, got '!tile.fragment<64x64xf16>' mn_major}}
   %r = tile.wgmma %a mn_major, %b : !tile.fragment<64x64xf16>, !tile.buffer<64x64xf16, swizzle = 128> -> !tile.accumulator<64x64xf32>
   return
 }

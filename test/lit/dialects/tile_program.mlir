@@ -29,6 +29,12 @@ func.func @f(%A: memref<256x256xbf16>, %X: memref<4x18x18x64xbf16>, %C: memref<2
     %t = tile.matmul %a mn_major, %b mn_major into %s width %z of [64, 48] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
     // CHECK: tile.store %[[T]] to %{{.*}}[%[[X]], %[[Y]]] box [64, 64] columns 64 swizzle 128 :
     tile.store %t to %C[%x, %y] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
+    %half = arith.truncf %zero : f32 to bf16
+    %halves = tile.fill %half : bf16 -> !tile.fragment<64x64xbf16>
+    // CHECK: tile.share %{{.*}} : <64x64xbf16> -> <64x64xbf16, swizzle = 128>
+    %shared = tile.share %halves : !tile.fragment<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    // CHECK: tile.store %[[T]] to %{{.*}}[%[[X]], %[[Y]]] box [64, 64] columns 64 swizzle 128 reduce_add :
+    tile.store %t to %C[%x, %y] box [64, 64] columns 64 swizzle 128 reduce_add : !tile.fragment<64x64xf32>, memref<256x256xf32>
     // CHECK: tile.store %[[T]] transposed to %{{.*}}[%[[X]], %[[Y]]] box [64, 64] columns 32 swizzle 128 deferred parts [0, 1] width %{{.*}} of [48, 2, 0] :
     tile.store %t transposed to %D[%x, %y] box [64, 64] columns 32 swizzle 128 deferred parts [0, 1] width %z of [48, 2, 0] : !tile.fragment<64x64xf32>, memref<256x256xbf16>
     %c = tile.load %A[%x, %y] box [64, 64] : memref<256x256xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>

@@ -163,8 +163,33 @@ func.func @store_elements(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %S:
   ^bb0(%x: index, %y: index, %z: index, %w: index):
     %half = arith.truncf %zero : f32 to f16
     %h = tile.fill %half : f16 -> !tile.fragment<64x64xf16>
-  // expected-error @below {{'tile.store' op expected a tensor of the fragment's elements or, of f32, one of f16 or bf16, got 'f32' for 'f16'}}
+  // expected-error @below {{'tile.store' op expected a tensor of the fragment's elements, of f32 one of f16 or bf16, or of i8 one of 8 bits, got 'f32' for 'f16'}}
     tile.store %h to %C[%x, %y] box [64, 64] columns 32 swizzle 128 : !tile.fragment<64x64xf16>, memref<256x256xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @share(%c4: index, %zero: f32) {
+  tile.kernel (%c4, %c4, %c4) cluster [1, 1, 1] warpgroups 2 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %half = arith.truncf %zero : f32 to f16
+    %f = tile.fill %half : f16 -> !tile.fragment<64x64xf16>
+  // expected-error @below {{'tile.share' op expected a tile of a multiple of the fragment's 64 rows, with its 64 columns of 'f16', got '!tile.buffer<96x64xf16, swizzle = 128>'}}
+    %t = tile.share %f : !tile.fragment<64x64xf16> -> !tile.buffer<96x64xf16, swizzle = 128>
+  }
+  return
+}
+
+// -----
+
+func.func @store_additions(%C: memref<256x256xbf16>, %c1: index, %c4: index, %zero: f32) {
+  tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+  // expected-error @below {{'tile.store' op expected elements of f32 or i32 for reduce_add, got 'bf16'}}
+    tile.store %f to %C[%x, %y] box [64, 64] columns 32 swizzle 64 reduce_add : !tile.fragment<64x64xf32>, memref<256x256xbf16>
   }
   return
 }
@@ -261,7 +286,7 @@ func.func @operands(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %S: memre
     %a = tile.load %A[%x, %y] box [64, 64] : memref<256x256xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
     %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
     %b = tile.load %A[%x, %y] box [128, 64] : memref<256x256xbf16> -> !tile.buffer<128x64xbf16, swizzle = 128>
-  // expected-error @below {{'tile.matmul' op expected the first operand to have the result's 64 rows, got 128}}
+  // expected-error @below {{'tile.matmul' op expected operand A to have the result's 64 rows, got 128}}
     %s = tile.matmul %b, %a into %f : !tile.buffer<128x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
   }
   return

@@ -53,3 +53,29 @@ gpu.module @branches [#nvvm.target<chip = "sm_90">] {
     llvm.return
   }
 }
+
+// Nor has a vector, whose elements are undefined in two ways: one of them is poison.
+// CHECK-LABEL: gpu.module @halves
+// CHECK:       mov.b32 \09[[READ:%r[0-9]+]], 0;
+// CHECK:       ld.volatile.global.b32 \09[[READ]],
+// CHECK:       st.global.b32 \09[{{.*}}], [[READ]];
+gpu.module @halves [#nvvm.target<chip = "sm_90">] {
+  llvm.func @k(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %holds: i1) attributes {nvvm.kernel} {
+    %undefined = llvm.mlir.undef : vector<2xi16>
+    %poison = llvm.mlir.poison : i16
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %some = llvm.insertelement %poison, %undefined[%zero : i32] : vector<2xi16>
+    llvm.cond_br %holds, ^load, ^between(%some : vector<2xi16>)
+  ^load:
+    %loaded = llvm.load volatile %in : !llvm.ptr<1> -> vector<2xi16>
+    llvm.br ^between(%loaded : vector<2xi16>)
+  ^between(%read: vector<2xi16>):
+    nvvm.barrier
+    llvm.cond_br %holds, ^store, ^end
+  ^store:
+    llvm.store %read, %out : vector<2xi16>, !llvm.ptr<1>
+    llvm.br ^end
+  ^end:
+    llvm.return
+  }
+}

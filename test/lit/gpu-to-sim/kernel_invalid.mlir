@@ -80,8 +80,9 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @k(%A: memref<8xf32>, %x: f32, %i: index) kernel {
+    %B = memref.alloca() : memref<8xf32, #gpu.address_space<private>>
     // expected-error@+1 {{expected an access that the simulator can check, got 'memref.atomic_rmw'}}
-    %old = memref.atomic_rmw addf %x, %A[%i] : (f32, memref<8xf32>) -> f32
+    %old = memref.atomic_rmw addf %x, %B[%i] : (f32, memref<8xf32, #gpu.address_space<private>>) -> f32
     gpu.return
   }
 }

@@ -2,8 +2,8 @@
 
 gpu.module @op {
   gpu.func @k(%a: memref<4xi32>, %x: i32, %i: index) kernel {
-    // expected-error@+1 {{memref.atomic_rmw has no form in CUDA C++}}
-    %0 = memref.atomic_rmw addi %x, %a[%i] : (i32, memref<4xi32>) -> i32
+    // expected-error@+1 {{expected an atomic addition whose result is not used}}
+    %0 = memref.atomic_rmw maxs %x, %a[%i] : (i32, memref<4xi32>) -> i32
     gpu.return
   }
 }

@@ -1,4 +1,5 @@
 // RUN: tilewright-opt %s --split-input-file -channels-last | FileCheck %s
+// RUN: tilewright-opt %s --split-input-file -channels-last=floats=true | FileCheck %s --check-prefix=FLOATS
 
 // Windows of 3 x 3, and what follows element by element; a factor for each channel moves, too.
 // CHECK-LABEL: func.func @windows
@@ -44,6 +45,9 @@ func.func @residual(%x: tensor<2x16x4x4xbf16>, %w: tensor<16x16x1x1xbf16>) -> te
 // -----
 
 // Three channels are no tile, and float32 has no tensor cores here.
+// FLOATS-LABEL: func.func @stays
+// FLOATS-NEXT: graph.conv
+// FLOATS: graph.matmul %{{.*}}, %{{.*}} {acc = "float32", to = "float32"} : (tensor<32x16xf32>, tensor<16x16xf32>) -> tensor<32x16xf32>
 // CHECK-LABEL: func.func @stays
 // CHECK-NEXT: graph.conv
 // CHECK-NEXT: graph.conv
@@ -65,4 +69,42 @@ func.func @grouped(%x: tensor<2x16x4x4xbf16>, %w: tensor<16x1x1x1xbf16>, %v: ten
   %a = graph.conv %x, %w {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 16 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x16x4x4xbf16>, tensor<16x1x1x1xbf16>) -> tensor<2x16x4x4xbf16>
   %b = graph.conv %a, %v {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x16x4x4xbf16>, tensor<16x16x1x1xbf16>) -> tensor<2x16x4x4xbf16>
   return %b : tensor<2x16x4x4xbf16>
+}
+
+// -----
+
+// Of int8, whose sums are scaled and quantised again in rows; 24 channels are no copies of 16 bytes.
+// CHECK-LABEL: func.func @integers
+// CHECK: graph.windows {{.*}} -> tensor<16x288xi8>
+// CHECK: graph.matmul {{.*}} {acc = "int32", to = "int32"} : (tensor<16x288xi8>, tensor<288x32xi8>) -> tensor<16x32xi32>
+// CHECK: graph.quantize {{.*}} : (tensor<1x4x4x32xf32>, tensor<f32>, tensor<i8>) -> tensor<1x4x4x32xi8>
+// CHECK: graph.transpose {{.*}} -> tensor<1x32x4x4xi8>
+// CHECK: graph.conv {{.*}} -> tensor<1x24x4x4xi32>
+func.func @integers(%x: tensor<1x32x4x4xi8>, %w: tensor<32x32x3x3xi8>, %v: tensor<24x32x1x1xi8>, %s: tensor<32x1x1xf32>) -> (tensor<1x32x4x4xi8>, tensor<1x24x4x4xi32>) {
+  %scale = graph.constant dense<0.5> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<i8>
+  %a = graph.conv %x, %w {acc = "int32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "int32"} : (tensor<1x32x4x4xi8>, tensor<32x32x3x3xi8>) -> tensor<1x32x4x4xi32>
+  %b = graph.cast %a {to = "float32", saturate = true} : (tensor<1x32x4x4xi32>) -> tensor<1x32x4x4xf32>
+  %c = graph.mul %b, %s : (tensor<1x32x4x4xf32>, tensor<32x1x1xf32>) -> tensor<1x32x4x4xf32>
+  %q = graph.quantize %c, %scale, %zero {axis = 0 : i64, block = 0 : i64, to = "int8"} : (tensor<1x32x4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x32x4x4xi8>
+  %d = graph.conv %x, %v {acc = "int32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "int32"} : (tensor<1x32x4x4xi8>, tensor<24x32x1x1xi8>) -> tensor<1x24x4x4xi32>
+  return %q, %d : tensor<1x32x4x4xi8>, tensor<1x24x4x4xi32>
+}
+
+// -----
+
+// For a processor, a pool reads channels that lie together, with one more dimension of its windows.
+// CHECK-LABEL: func.func @pools
+// CHECK-NEXT: graph.conv
+// FLOATS-LABEL: func.func @pools
+// FLOATS: %[[M:.*]] = graph.matmul
+// FLOATS-NEXT: %[[R:.*]] = graph.reshape %[[M]] {shape = [2, 1, 4, 4, 16]}
+// FLOATS-NEXT: %[[P:.*]] = graph.max_pool %[[R]] {after = array<i64: 0, 1, 0>, before = array<i64: 1, 0, 0>, dilations = array<i64: 1, 1, 1>, kernel = array<i64: 3, 3, 1>, strides = array<i64: 2, 2, 1>} : (tensor<2x1x4x4x16xf32>) -> tensor<2x1x2x2x16xf32>
+// FLOATS-NEXT: %[[I:.*]] = graph.reshape %[[P]] {shape = [2, 2, 2, 16]}
+// FLOATS-NEXT: %[[Y:.*]] = graph.transpose %[[I]] {permutation = array<i64: 0, 3, 1, 2>}
+// FLOATS-NEXT: return %[[Y]]
+func.func @pools(%x: tensor<2x3x4x4xf32>, %w: tensor<16x3x1x1xf32>) -> tensor<2x16x2x2xf32> {
+  %c = graph.conv %x, %w {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "float32"} : (tensor<2x3x4x4xf32>, tensor<16x3x1x1xf32>) -> tensor<2x16x4x4xf32>
+  %p = graph.max_pool %c {after = array<i64: 0, 1>, before = array<i64: 1, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<2x16x4x4xf32>) -> tensor<2x16x2x2xf32>
+  return %p : tensor<2x16x2x2xf32>
 }

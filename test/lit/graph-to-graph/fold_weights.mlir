@@ -1,4 +1,5 @@
 // RUN: tilewright-opt %s -fold-weights | FileCheck %s
+// RUN: tilewright-opt %s -fold-weights=transposes=true | FileCheck %s --check-prefix=PROCESSOR
 
 // CHECK-LABEL: func.func @norm
 // CHECK-NEXT: %[[R:.*]] = graph.weight "folded.0" {graph.folded = @graph.weights::@folded.0} : tensor<8xf32>
@@ -55,6 +56,53 @@ func.func @filters() -> (tensor<36x16xbf16>, tensor<4x16xbf16>, tensor<4x4x4xbf1
   %v = graph.weight "twice" : tensor<4x4x4xbf16>
   %s = graph.reshape %v {shape = [4, 16]} : (tensor<4x4x4xbf16>) -> tensor<4x16xbf16>
   return %f, %s, %v : tensor<36x16xbf16>, tensor<4x16xbf16>, tensor<4x4x4xbf16>
+}
+
+// Filters of 8 bits are not transposed for tensor cores, which read them along K.
+// CHECK-LABEL: func.func @bytes
+// CHECK: %[[B:.*]] = graph.weight "folded.2" {graph.folded = @graph.weights::@folded.2} : tensor<16x36xi8>
+// CHECK: %[[T:.*]] = graph.transpose %[[B]] {permutation = array<i64: 1, 0>}
+// CHECK: return %[[T]]
+// PROCESSOR-LABEL: func.func @bytes
+// PROCESSOR-NEXT: %[[B:.*]] = graph.weight "folded.2" {{{.*}}} : tensor<36x16xi8>
+// PROCESSOR-NEXT: return %[[B]]
+func.func @bytes() -> tensor<36x16xi8> {
+  %w = graph.weight "bytes" : tensor<16x4x3x3xi8>
+  %t = graph.transpose %w {permutation = array<i64: 0, 2, 3, 1>} : (tensor<16x4x3x3xi8>) -> tensor<16x3x3x4xi8>
+  %r = graph.reshape %t {shape = [16, 36]} : (tensor<16x3x3x4xi8>) -> tensor<16x36xi8>
+  %f = graph.transpose %r {permutation = array<i64: 1, 0>} : (tensor<16x36xi8>) -> tensor<36x16xi8>
+  return %f : tensor<36x16xi8>
+}
+
+// On a processor the columns of a matrix lie together: what eight rows, or several operators, are multiplied by. Four rows
+// are as fast with either order, and of what is read twice there are no two.
+// CHECK-LABEL: func.func @matrices
+// CHECK-NOT: folded
+// PROCESSOR-LABEL: func.func @matrices
+// PROCESSOR-NEXT: %[[A:.*]] = graph.weight "folded.{{[0-9]}}" {{{.*}}} : tensor<16x32xf32>
+// PROCESSOR-NEXT: graph.matmul %arg0, %[[A]]
+// PROCESSOR-NEXT: graph.weight "few"
+// PROCESSOR-NEXT: graph.transpose
+// PROCESSOR: %[[T:.*]] = graph.weight "folded.{{[0-9]}}" {{{.*}}} : tensor<16x8xf32>
+// PROCESSOR-NEXT: graph.matmul %arg1, %[[T]]
+// PROCESSOR-NEXT: graph.matmul %arg1, %[[T]]
+// PROCESSOR-NEXT: graph.weight "words"
+// PROCESSOR-NEXT: graph.transpose
+func.func @matrices(%x: tensor<8x16xf32>, %z: tensor<4x16xf32>) -> (tensor<8x32xf32>, tensor<4x32xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<8x64xf32>, tensor<64x16xf32>) {
+  %w = graph.weight "many" : tensor<32x16xf32>
+  %t = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<32x16xf32>) -> tensor<16x32xf32>
+  %a = graph.matmul %x, %t {acc = "float32", to = "float32"} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %v = graph.weight "few" : tensor<32x16xf32>
+  %u = graph.transpose %v {permutation = array<i64: 1, 0>} : (tensor<32x16xf32>) -> tensor<16x32xf32>
+  %b = graph.matmul %z, %u {acc = "float32", to = "float32"} : (tensor<4x16xf32>, tensor<16x32xf32>) -> tensor<4x32xf32>
+  %s = graph.weight "steps" : tensor<8x16xf32>
+  %r = graph.transpose %s {permutation = array<i64: 1, 0>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  %c = graph.matmul %z, %r {acc = "float32", to = "float32"} : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  %d = graph.matmul %z, %r {acc = "float32", to = "float32"} : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  %e = graph.weight "words" : tensor<64x16xf32>
+  %f = graph.transpose %e {permutation = array<i64: 1, 0>} : (tensor<64x16xf32>) -> tensor<16x64xf32>
+  %g = graph.matmul %x, %f {acc = "float32", to = "float32"} : (tensor<8x16xf32>, tensor<16x64xf32>) -> tensor<8x64xf32>
+  return %a, %b, %c, %d, %g, %e : tensor<8x32xf32>, tensor<4x32xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<8x64xf32>, tensor<64x16xf32>
 }
 
 // CHECK: module @graph.weights

@@ -172,6 +172,46 @@ func.func @converted(%x: tensor<4xbf16>) -> tensor<8x4xf32> {
   return %w : tensor<8x4xf32>
 }
 
+// What several operators of rows read in a wider type is widened with them: the group before stores narrow elements.
+// CHECK-LABEL: func.func @widened
+// CHECK-NEXT: graph.group "reduce_sum" {
+// CHECK: } {ends = ["cast is in the group of another reduction"]} : tensor<4x8xbf16>
+// CHECK-NEXT: graph.group "cast_reduce_sum_sub" {
+func.func @widened(%x: tensor<4x8x4xbf16>) -> tensor<4x8xf32> {
+  %n = graph.reduce_sum %x {axes = array<i64: 2>, graph.definition = @reduce_narrow, keepdims = false} : (tensor<4x8x4xbf16>) -> tensor<4x8xbf16>
+  %c = graph.cast %n {graph.definition = @cast_rows, saturate = true, to = "float32"} : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+  %s = graph.reduce_sum %c {axes = array<i64: 1>, graph.definition = @row_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %d = graph.sub %c, %s {graph.definition = @row_sub} : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  return %d : tensor<4x8xf32>
+}
+
+// Where these are in two groups, it is widened once.
+// CHECK-LABEL: func.func @widened_for_two
+// CHECK-NEXT: graph.group "reduce_sum_cast" {
+// CHECK: } {ends = ["2 operators use it"]} : tensor<4x8xf32>
+func.func @widened_for_two(%x: tensor<4x8x4xbf16>) -> (tensor<4x8xf32>, tensor<4x1xf32>) {
+  %n = graph.reduce_sum %x {axes = array<i64: 2>, graph.definition = @reduce_narrow, keepdims = false} : (tensor<4x8x4xbf16>) -> tensor<4x8xbf16>
+  %c = graph.cast %n {graph.definition = @cast_rows, saturate = true, to = "float32"} : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+  %e = graph.exp %c {graph.definition = @exp_whole} : tensor<4x8xf32>
+  %s = graph.reduce_sum %c {axes = array<i64: 1>, graph.definition = @row_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  return %e, %s : tensor<4x8xf32>, tensor<4x1xf32>
+}
+
+func.func private @reduce_narrow(%x: tensor<4x8x4xbf16>, %o: tensor<4x8xbf16> {te.output}) -> tensor<4x8xbf16> {
+  %r = te.compute "reduce_sum" (%i: 4, %j: 8) sum (%k: 4) {
+    %e = te.read %x[%i, %j, %k] : tensor<4x8x4xbf16>
+    te.yield %e : bf16
+  } : tensor<4x8xbf16>
+  return %r : tensor<4x8xbf16>
+}
+func.func private @cast_rows(%x: tensor<4x8xbf16>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "cast" (%i: 4, %j: 8) {
+    %e = te.read %x[%i, %j] : tensor<4x8xbf16>
+    %w = arith.extf %e : bf16 to f32
+    te.yield %w : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
 func.func private @row_sum(%x: tensor<4x8xf32>, %o: tensor<4x1xf32> {te.output}) -> tensor<4x1xf32> {
   %r = te.compute "reduce_sum" (%i: 4, %j: 1) sum (%k: 8) {
     %e = te.read %x[%i, %k] : tensor<4x8xf32>

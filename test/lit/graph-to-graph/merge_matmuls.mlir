@@ -54,3 +54,37 @@ func.func @stay(%x: tensor<4x8xf32>) -> (tensor<1x4x8xf32>, tensor<4x8xf32>) {
   %y = graph.attention %q, %k, %v {scale = 0.5 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<1x4x8xf32>, tensor<1x4x8xf32>, tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
   return %y, %mv : tensor<1x4x8xf32>, tensor<4x8xf32>
 }
+
+// Weights that are integers: the scales of columns are joined, too. One scale for all of a weight is none for two.
+// CHECK-LABEL: func.func @integers
+// CHECK: %[[W:.*]] = graph.weight "q+k" {graph.joined = ["q", "k"], graph.joined_axis = 0 : i64} : tensor<24x8xi8>
+// CHECK: %[[S:.*]] = graph.weight "sq+sk" {graph.joined = ["sq", "sk"], graph.joined_axis = 0 : i64} : tensor<24xf32>
+// CHECK: %[[D:.*]] = graph.dequantize %[[W]], %[[S]], %{{.*}} {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<24x8xi8>, tensor<24xf32>, tensor<i8>) -> tensor<24x8xf32>
+// CHECK: %[[T:.*]] = graph.transpose %[[D]] {permutation = array<i64: 1, 0>}
+// CHECK: graph.matmul %arg0, %[[T]] {{.*}} -> tensor<4x24xf32>
+// CHECK: graph.matmul {{.*}} -> tensor<4x8xf32>
+// CHECK-NOT: graph.matmul
+func.func @integers(%x: tensor<4x8xf32>) -> tensor<2x4x8xf32> {
+  %zero = graph.constant dense<0> : tensor<i8>
+  %wq = graph.weight "q" : tensor<16x8xi8>
+  %wk = graph.weight "k" : tensor<8x8xi8>
+  %wv = graph.weight "v" : tensor<8x8xi8>
+  %sq = graph.weight "sq" : tensor<16xf32>
+  %sk = graph.weight "sk" : tensor<8xf32>
+  %sv = graph.constant dense<0.5> : tensor<f32>
+  %dq = graph.dequantize %wq, %sq, %zero {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<16x8xi8>, tensor<16xf32>, tensor<i8>) -> tensor<16x8xf32>
+  %dk = graph.dequantize %wk, %sk, %zero {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<8x8xi8>, tensor<8xf32>, tensor<i8>) -> tensor<8x8xf32>
+  %dv = graph.dequantize %wv, %sv, %zero {axis = 0 : i64, block = 0 : i64, to = "float32"} : (tensor<8x8xi8>, tensor<f32>, tensor<i8>) -> tensor<8x8xf32>
+  %tq = graph.transpose %dq {permutation = array<i64: 1, 0>} : (tensor<16x8xf32>) -> tensor<8x16xf32>
+  %tk = graph.transpose %dk {permutation = array<i64: 1, 0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %tv = graph.transpose %dv {permutation = array<i64: 1, 0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %mq = graph.matmul %x, %tq {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  %mk = graph.matmul %x, %tk {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %mv = graph.matmul %x, %tv {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %rq = graph.reshape %mq {shape = [4, 2, 8]} : (tensor<4x16xf32>) -> tensor<4x2x8xf32>
+  %q = graph.transpose %rq {permutation = array<i64: 1, 0, 2>} : (tensor<4x2x8xf32>) -> tensor<2x4x8xf32>
+  %k = graph.reshape %mk {shape = [1, 4, 8]} : (tensor<4x8xf32>) -> tensor<1x4x8xf32>
+  %v = graph.reshape %mv {shape = [1, 4, 8]} : (tensor<4x8xf32>) -> tensor<1x4x8xf32>
+  %y = graph.attention %q, %k, %v {scale = 0.5 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x4x8xf32>, tensor<1x4x8xf32>, tensor<1x4x8xf32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}

@@ -59,11 +59,3 @@ func.func @short(%x: tensor<4x8xbf16>) -> tensor<4x6xbf16> {
   %y = graph.matmul %x, %w {acc = "float32", graph.magnitude = 2.54 : f64, to = "bfloat16"} : (tensor<4x8xbf16>, tensor<8x6xbf16>) -> tensor<4x6xbf16>
   return %y : tensor<4x6xbf16>
 }
-
-// -----
-
-func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'graph.relu' op expected graph.magnitude, a float, on a matmul or a convolution}}
-  %y = graph.relu %x {graph.magnitude = 1.0 : f64} : tensor<4xf32>
-  return %y : tensor<4xf32>
-}

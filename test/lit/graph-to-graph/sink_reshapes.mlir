@@ -42,3 +42,19 @@ func.func @stay(%x: tensor<8x16xf32>, %some: tensor<4x16xf32>) -> (tensor<2x4x16
   %s = graph.reduce_sum %r {axes = array<i64: 0>, keepdims = true} : (tensor<2x4x16xf32>) -> tensor<1x4x16xf32>
   return %a, %u, %s : tensor<2x4x16xf32>, tensor<8x4x4xf32>, tensor<1x4x16xf32>
 }
+
+// Quantisation with one scale works element by element, with a scale for each place along an axis it stays.
+// CHECK-LABEL: func.func @quantised
+// CHECK: %[[R:.*]] = graph.reshape %arg0 {shape = [2, 4, 16]}
+// CHECK: %[[Q:.*]] = graph.quantize %arg0, {{.*}} -> tensor<8x16xi8>
+// CHECK: %[[P:.*]] = graph.quantize %[[R]], %arg1, {{.*}} -> tensor<2x4x16xi8>
+// CHECK: return %[[Q]], %[[P]]
+func.func @quantised(%x: tensor<8x16xf32>, %rows: tensor<4xf32>) -> (tensor<8x16xi8>, tensor<2x4x16xi8>) {
+  %scale = graph.constant dense<0.5> : tensor<f32>
+  %zero = graph.constant dense<0> : tensor<i8>
+  %r = graph.reshape %x {shape = [2, 4, 16]} : (tensor<8x16xf32>) -> tensor<2x4x16xf32>
+  %q = graph.quantize %r, %scale, %zero {axis = 0 : i64, block = 0 : i64, to = "int8"} : (tensor<2x4x16xf32>, tensor<f32>, tensor<i8>) -> tensor<2x4x16xi8>
+  %b = graph.reshape %q {shape = [8, 16]} : (tensor<2x4x16xi8>) -> tensor<8x16xi8>
+  %p = graph.quantize %r, %rows, %zero {axis = 1 : i64, block = 0 : i64, to = "int8"} : (tensor<2x4x16xf32>, tensor<4xf32>, tensor<i8>) -> tensor<2x4x16xi8>
+  return %b, %p : tensor<8x16xi8>, tensor<2x4x16xi8>
+}

@@ -209,6 +209,54 @@ gpu.module @functions {
   }
 }
 
+// A quotient by a constant that is rounded and limited: the operand is limited first.
+// CHECK-LABEL: func.func @quantize(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: f32, %{{.*}}: f32
+func.func @quantize(%x: f32, %y: f32) -> (i8, f8E4M3FN, i8) {
+  %scale = arith.constant 2.000000e-01 : f32
+  %zero = arith.constant 3.000000e+00 : f32
+  %least = arith.constant -1.280000e+02 : f32
+  %most = arith.constant 1.270000e+02 : f32
+  // CHECK: %[[LOW:.*]] = arith.maximumf %[[X]], %cst{{.*}} : f32
+  // CHECK: %[[Z:.*]] = arith.minimumf %[[LOW]], %cst{{.*}} : f32
+  // CHECK: %[[Q:.*]] = arith.mulf %[[Z]], %[[INVERSE:.*]] : f32
+  // CHECK: %[[MINUS:.*]] = arith.negf %[[Q]] : f32
+  // CHECK: %[[REST:.*]] = math.fma %[[MINUS]], %{{.*}}, %[[Z]] : f32
+  // CHECK: %[[EXACT:.*]] = math.fma %[[REST]], %[[INVERSE]], %[[Q]] : f32
+  // CHECK: math.roundeven %[[EXACT]]
+  %0 = arith.divf %x, %scale : f32
+  %1 = math.roundeven %0 : f32
+  %2 = arith.addf %1, %zero : f32
+  %3 = arith.maximumf %2, %least : f32
+  %4 = arith.minimumf %3, %most : f32
+  %5 = arith.fptosi %4 : f32 to i8
+  // CHECK: math.fma
+  // CHECK: math.fma
+  %6 = arith.divf %y, %scale : f32
+  %7 = arith.minimumf %6, %most : f32
+  %8 = arith.maximumf %7, %least : f32
+  %9 = arith.truncf %8 : f32 to f8E4M3FN
+  // Without a limit, and used elsewhere.
+  // CHECK: arith.divf
+  %10 = arith.divf %y, %scale : f32
+  %11 = arith.minimumf %10, %most : f32
+  %12 = arith.fptosi %11 : f32 to i8
+  return %5, %9, %12 : i8, f8E4M3FN, i8
+}
+
+// CHECK-LABEL: func.func @not_only_quantized(
+// CHECK: arith.divf
+func.func @not_only_quantized(%x: f32) -> (i8, f32) {
+  %scale = arith.constant 2.000000e-01 : f32
+  %least = arith.constant -1.280000e+02 : f32
+  %most = arith.constant 1.270000e+02 : f32
+  %0 = arith.divf %x, %scale : f32
+  %1 = arith.maximumf %0, %least : f32
+  %2 = arith.minimumf %1, %most : f32
+  %3 = arith.fptosi %2 : f32 to i8
+  return %3, %2 : i8, f32
+}
+
 // For a target with the C library.
 // LLVM-LABEL: func.func @beyond_llvm
 // LLVM: math.exp

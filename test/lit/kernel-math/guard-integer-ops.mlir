@@ -94,12 +94,50 @@ func.func @conversions(%x: f32, %v: vector<4xf16>) -> (i32, vector<4xi8>) {
   // CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
   // CHECK: arith.select %[[NAN]], %c0_i32, %[[BOTH]]
   %0 = arith.fptosi %x : f32 to i32
-  // What is not above 0 is 0, NaN with it.
-  // CHECK: arith.fptoui %[[V]]
-  // CHECK: arith.select %{{.*}}, %cst{{.*}}, %{{.*}} : vector<4xi1>, vector<4xi8>
-  // CHECK: arith.cmpf ule, %[[V]]
+  // Fewer bits are converted by way of 32.
+  // CHECK: %[[W:.*]] = arith.extf %[[V]] : vector<4xf16> to vector<4xf32>
+  // CHECK: %[[IS_NAN:.*]] = arith.cmpf uno, %[[W]], %[[W]]
+  // CHECK: %[[N:.*]] = arith.select %[[IS_NAN]], %{{.*}}, %[[W]]
+  // CHECK: %[[LEAST:.*]] = arith.maximumf %[[N]], %{{.*}} fastmath<nnan,nsz> : vector<4xf32>
+  // CHECK: %[[MOST:.*]] = arith.minimumf %[[LEAST]], %{{.*}} fastmath<nnan,nsz> : vector<4xf32>
+  // CHECK: %[[I:.*]] = arith.fptosi %[[MOST]] : vector<4xf32> to vector<4xi32>
+  // CHECK: arith.trunci %[[I]] : vector<4xi32> to vector<4xi8>
   %1 = arith.fptoui %v : vector<4xf16> to vector<4xi8>
   return %0, %1 : i32, vector<4xi8>
+}
+
+// -----
+
+// What lies between the type's limits already, or is NaN.
+// CHECK-LABEL: func.func @limited(
+func.func @limited(%x: f32) -> i8 {
+  %least = arith.constant -1.280000e+02 : f32
+  %most = arith.constant 1.270000e+02 : f32
+  // CHECK: arith.maximumf
+  // CHECK: %[[M:.*]] = arith.minimumf
+  %0 = arith.maximumf %x, %least : f32
+  %1 = arith.minimumf %0, %most : f32
+  // CHECK-NEXT: %[[NAN:.*]] = arith.cmpf uno, %[[M]], %[[M]]
+  // CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0.0
+  // CHECK-NEXT: %[[N:.*]] = arith.select %[[NAN]], %[[ZERO]], %[[M]]
+  // CHECK-NEXT: %[[I:.*]] = arith.fptosi %[[N]] : f32 to i32
+  // CHECK-NEXT: arith.trunci %[[I]] : i32 to i8
+  %2 = arith.fptosi %1 : f32 to i8
+  return %2 : i8
+}
+
+// -----
+
+// Limits of another type.
+// CHECK-LABEL: func.func @limited_elsewhere(
+func.func @limited_elsewhere(%x: f32) -> i8 {
+  %least = arith.constant -1.280000e+02 : f32
+  %most = arith.constant 2.550000e+02 : f32
+  %0 = arith.maximumf %x, %least : f32
+  %1 = arith.minimumf %0, %most : f32
+  // CHECK-COUNT-2: arith.minimumf
+  %2 = arith.fptosi %1 : f32 to i8
+  return %2 : i8
 }
 
 // -----

@@ -129,3 +129,34 @@ func.func @condition(%x: memref<16xf32>, %y: memref<16xf32>) {
   }
   return
 }
+
+// -----
+
+// Any op on elements that does nothing to memory, such as a division, and any reduction that vectors have.
+// CHECK-LABEL: func.func @any_op(
+// CHECK: arith.ceildivui %{{.*}} : vector<8xi32>
+// CHECK: return
+func.func @any_op(%x: memref<64xi32>, %y: memref<64xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<64xi32>) outs(%y : memref<64xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %c7 = arith.constant 7 : i32
+    %c = arith.ceildivui %a, %c7 : i32
+    linalg.yield %c : i32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @any_reduction(
+// CHECK: arith.xori %{{.*}} : vector<8xi32>
+// CHECK: vector.reduction <xor>
+// CHECK: return
+func.func @any_reduction(%x: memref<512xi32>, %y: memref<i32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : memref<512xi32>) outs(%y : memref<i32>) {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.xori %b, %a : i32
+    linalg.yield %c : i32
+  }
+  return
+}

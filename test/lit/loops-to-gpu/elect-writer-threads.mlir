@@ -19,6 +19,16 @@ gpu.func @one_value(%A: memref<8xi32>, %B: memref<8xi32>) kernel attributes {kno
   gpu.return
 }
 
+// What all threads would add, one adds.
+// CHECK-LABEL: gpu.func @one_addition
+// CHECK: scf.if
+// CHECK: memref.atomic_rmw addi
+gpu.func @one_addition(%B: memref<8xi32>, %n: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+  %bx = gpu.block_id x
+  %before = memref.atomic_rmw addi %n, %B[%bx] : (i32, memref<8xi32>) -> i32
+  gpu.return
+}
+
 // Each thread writes its own: nothing to elect.
 // CHECK-LABEL: gpu.func @own_element
 // CHECK-NOT: scf.if

@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(loops-to-tile))' --split-input-file --verify-diagnostics
 
-// A first operand in registers, where these have 16 bits.
+// Operand A in registers, where these have 16 bits.
 #shared = #gpu.address_space<workgroup>
 #private = #gpu.address_space<private>
 func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
@@ -44,7 +44,7 @@ func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
             memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected a first operand of 16-bit elements or of f8E4M3FN in registers, got 'Q', a first operand of 'f32'}}
+        // expected-error @below {{wgmma of stage 'P': expected operand A of 16-bit elements or of f8E4M3FN in registers, got 'Q', operand A of 'f32'}}
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {
@@ -66,7 +66,7 @@ func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
 
 // -----
 
-// A first operand in registers, of which a part is multiplied.
+// Operand A in registers, of which a part is multiplied.
 #shared = #gpu.address_space<workgroup>
 #private = #gpu.address_space<private>
 func.func @part_of_an_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {

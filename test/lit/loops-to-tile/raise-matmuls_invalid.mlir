@@ -20,7 +20,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
             memref.store %1, %alloc_0[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected a second operand in shared memory that its loop's copies fill, got 'B': cache_read it to "shared" and copy it by "tma"}}
+        // expected-error @below {{wgmma of stage 'P': expected operand B in shared memory that its loop's copies fill, got 'B': cache_read it to "shared" and copy it by "tma"}}
         scf.for %arg8 = %c0 to %c64 step %c1 {
           scf.for %arg9 = %c0 to %c64 step %c1 {
             scf.for %arg10 = %c0 to %c64 step %c1 {
@@ -135,7 +135,7 @@ func.func @main(%arg0: memref<1x8x8x64xf16> {te.name = "X"}) {
       %alloc_0 = memref.alloc() {te.stage = "B"} : memref<3x1x64x64xf16, #gpu.address_space<workgroup>>
       scf.for %arg7 = %c0 to %c3 step %c1 {
         scf.for %arg8 = %c0 to %c2 step %c1 {
-          // expected-error @below {{wgmma of stage 'P': expected a first operand from a multiple of 32 columns of buffer 'A' on, in whole swizzle spans}}
+          // expected-error @below {{wgmma of stage 'P': expected operand A from a multiple of 32 columns of buffer 'A' on, in whole swizzle spans}}
           scf.for %arg9 = %c0 to %c1 step %c1 {
             scf.for %arg10 = %c0 to %c8 step %c1 {
               scf.for %arg11 = %c0 to %c8 step %c1 {

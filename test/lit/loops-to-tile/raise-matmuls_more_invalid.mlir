@@ -48,7 +48,7 @@ func.func @main(%arg0: memref<2x8x8x64xf16> {te.name = "X"}) {
         }
         %alloc_0 = memref.alloc() {te.stage = "B"} : memref<3x1x64x64xf16, #gpu.address_space<workgroup>>
         scf.for %arg7 = %c0 to %c3 step %c1 {
-          // expected-error @below {{wgmma of stage 'P': expected a first operand whose rows, or columns, lie one behind the other in buffer 'A' as those of the accumulator do: have a stage of its own hold them so}}
+          // expected-error @below {{wgmma of stage 'P': expected rows or columns of operand A that lie one behind the other in buffer 'A' as those of the accumulator do: have a stage of its own hold them so}}
           scf.for %arg8 = %c0 to %c2 step %c1 {
             scf.for %arg9 = %c0 to %c4 step %c1 {
               scf.for %arg10 = %c0 to %c8 step %c1 {
@@ -98,7 +98,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}) {
           }
         }
         %alloc_1 = memref.alloc() {te.stage = "Bs"} : memref<64x64xf16, #gpu.address_space<workgroup>>
-        // expected-error @below {{wgmma of stage 'P': expected a first operand from a multiple of 8 rows of buffer 'As' on}}
+        // expected-error @below {{wgmma of stage 'P': expected operand A from a multiple of 8 rows of buffer 'As' on}}
         scf.for %arg8 = %c0 to %c64 step %c1 {
           scf.for %arg9 = %c0 to %c64 step %c1 {
             scf.for %arg10 = %c0 to %c64 step %c1 {

@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(raise-to-tile-ops{arch=sm_90a}))' --split-input-file --verify-diagnostics
 
-// Elements of 8 bits, which are operand A in registers alone.
+// Elements of 8 bits in registers, which are operand A alone.
 #map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
 #map1 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
 func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128xf16> {te.name = "B"}) {
@@ -12,6 +12,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
   scf.for %arg3 = %c0 to %c128 step %c1 {
     %alloc = memref.alloc() {te.stage = "C.shared"} : memref<128x64xf8E4M3FN, #gpu.address_space<workgroup>>
     scf.for %arg5 = %c0 to %c2 step %c1 {
+      %q = memref.alloca() {te.stage = "Q"} : memref<64x64xf8E4M3FN, #gpu.address_space<private>>
       %alloca = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #gpu.address_space<private>>
       scf.for %arg6 = %c0 to %c64 step %c1 {
         scf.for %arg7 = %c0 to %c64 step %c1 {
@@ -55,17 +56,16 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
       scf.for %arg6 = %c0 to %c64 step %c1 {
         scf.for %arg7 = %c0 to %c64 step %c1 {
           %0 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>
-          %1 = arith.truncf %0 : f32 to f8E4M3FN
-          %2 = affine.apply #map(%arg5, %arg6)
-          // expected-error @below {{wgmma: stage 'C.shared' of the accumulator of 'P': expected elements of f8E4M3FN that are rounded from f32 and stay in registers}}
-          memref.store %1, %alloc[%2, %arg7] : memref<128x64xf8E4M3FN, #gpu.address_space<workgroup>>
+          %1 = arith.truncf %0 : f32 to f16
+          %2 = arith.truncf %1 : f16 to f8E4M3FN
+          // expected-error @below {{wgmma: stage 'Q' of the accumulator of 'P': expected elements of f8E4M3FN in registers that are rounded from f32}}
+          memref.store %2, %q[%arg6, %arg7] : memref<64x64xf8E4M3FN, #gpu.address_space<private>>
         }
       }
     }
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
-
 // -----
 
 // Not in the order of registers.

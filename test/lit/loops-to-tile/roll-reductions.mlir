@@ -141,3 +141,65 @@ func.func @gradients(%K: memref<64x64xbf16>, %Q: memref<256x64xbf16>, %H: memref
   }
   return
 }
+
+// A loop of another kernel over the same tiles: both kernels become one. What warpgroups share is multiplied first.
+// What only reads results of the first kernel comes behind both.
+// CHECK-LABEL: func.func @joined
+// CHECK: tile.kernel{{.*}} axes ["V.x", "", ""]
+// CHECK: %[[K:.*]] = tile.load %arg0
+// CHECK-NOT: tile.load %arg0
+// CHECK: %[[V:.*]] = scf.for %[[J:.*]] = {{.*}} iter_args(%[[SUM:.*]] = %{{.*}})
+// CHECK-NEXT: %[[Q:.*]] = tile.load %arg1
+// CHECK-NEXT: %[[S:.*]] = tile.matmul %[[K]], %[[Q]] into
+// CHECK-NEXT: %[[P:.*]] = tile.map %[[S]]
+// CHECK: %[[ALL:.*]] = tile.share %[[P]]
+// CHECK-NEXT: %[[D:.*]] = tile.matmul %[[ALL]] mn_major, %[[K]] mn_major into
+// CHECK-NEXT: %[[NEXT:.*]] = tile.matmul %[[P]], %[[Q]] mn_major into %[[SUM]]
+// CHECK-NEXT: tile.store %[[D]] to %arg3
+// CHECK-NEXT: scf.yield %[[NEXT]]
+// CHECK: tile.store %[[V]] to %arg2
+// CHECK: memref.copy %arg2, %arg4
+// CHECK-NOT: tile.kernel
+func.func @joined(%K: memref<128x64xbf16>, %Q: memref<256x64xbf16>, %V: memref<128x64xf32>, %D: memref<256x64xf32>, %W: memref<128x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["V.x", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] : memref<128x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %values = scf.for %j = %c0 to %c4 step %c1 iter_args(%v = %none) -> (!tile.fragment<64x64xf32>) {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q0"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P0"} -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %v1 = tile.matmul %p, %q mn_major into %v : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %v1 : !tile.fragment<64x64xf32>
+    } {schedule.axis = #schedule.axis<"r.outer" of "dV">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    tile.store %values to %V[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<128x64xf32>
+  }
+  memref.copy %V, %W : memref<128x64xf32> to memref<128x64xf32>
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["D.x", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] {te.stage = "K1"} : memref<128x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    scf.for %j = %c0 to %c4 step %c1 {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q1"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P1"} -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %all = tile.share %p : !tile.fragment<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %d = tile.matmul %all mn_major, %k mn_major into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      tile.store %d to %D[%j, %c0] box [64, 64] columns 64 swizzle 128 reduce_add : !tile.fragment<64x64xf32>, memref<256x64xf32>
+    } {schedule.axis = #schedule.axis<"i.outer" of "dQ">, schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "dV">}
+  }
+  return
+}

@@ -337,3 +337,97 @@ func.func @no_repair(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index
   }
   return
 }
+
+// -----
+
+func.func @other_registers(%K: memref<128x64xbf16>, %Q: memref<256x64xbf16>, %V: memref<128x64xf32>, %D: memref<256x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["V.x", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] : memref<128x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %values = scf.for %j = %c0 to %c4 step %c1 iter_args(%v = %none) -> (!tile.fragment<64x64xf32>) {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q0"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P0"} -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %v1 = tile.matmul %p, %q mn_major into %v : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %v1 : !tile.fragment<64x64xf32>
+    } {schedule.axis = #schedule.axis<"r.outer" of "dV">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    tile.store %values to %V[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<128x64xf32>
+  }
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [24, 240] axes ["D.x", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] {te.stage = "K1"} : memref<128x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    // expected-error @below {{rolling_update: expected a kernel with the blocks, the warpgroups and the registers of that of 'dV', one tile for each block, got another}}
+    scf.for %j = %c0 to %c4 step %c1 {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q1"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P1"} -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %all = tile.share %p : !tile.fragment<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %d = tile.matmul %all mn_major, %k mn_major into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      tile.store %d to %D[%j, %c0] box [64, 64] columns 64 swizzle 128 reduce_add : !tile.fragment<64x64xf32>, memref<256x64xf32>
+    } {schedule.axis = #schedule.axis<"i.outer" of "dQ">, schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "dV">}
+  }
+  return
+}
+
+// -----
+
+func.func @result_between(%K: memref<128x64xbf16>, %Q: memref<256x64xbf16>, %V: memref<128x64xf32>, %D: memref<256x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["V.x", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] : memref<128x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %values = scf.for %j = %c0 to %c4 step %c1 iter_args(%v = %none) -> (!tile.fragment<64x64xf32>) {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q0"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P0"} -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %v1 = tile.matmul %p, %q mn_major into %v : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %v1 : !tile.fragment<64x64xf32>
+    } {schedule.axis = #schedule.axis<"r.outer" of "dV">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    tile.store %values to %V[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<128x64xf32>
+  }
+  %first = memref.load %V[%c0, %c0] : memref<128x64xf32>
+  memref.store %first, %D[%c0, %c0] : memref<256x64xf32>
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["D.x", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] {te.stage = "K1"} : memref<128x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    // expected-error @below {{rolling_update: expected a stage that can be computed together with 'dV', got one with results of that kernel between them}}
+    scf.for %j = %c0 to %c4 step %c1 {
+      %q = tile.load %Q[%j, %c0] box [64, 64] {te.stage = "Q1"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P1"} -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %all = tile.share %p : !tile.fragment<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %d = tile.matmul %all mn_major, %k mn_major into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      tile.store %d to %D[%j, %c0] box [64, 64] columns 64 swizzle 128 reduce_add : !tile.fragment<64x64xf32>, memref<256x64xf32>
+    } {schedule.axis = #schedule.axis<"i.outer" of "dQ">, schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = #schedule.rolling<of = "dV">}
+  }
+  return
+}

@@ -83,4 +83,21 @@ gpu.module @kernels {
     %sum = tile.wgmma %a, %b : !tile.fragment<64x32xf8E4M3FN>, !tile.buffer<8x32xf8E4M3FN, swizzle = 32> -> !tile.accumulator<64x8xf32>
     gpu.return
   }
+  // Integers of 8 bits: a register has two neighbours of a row, and two of the row 8 further down.
+  // CHECK-LABEL: llvm.func @of_8_bits
+  gpu.func @of_8_bits(%x: i8) kernel {
+    // CHECK: llvm.bitcast %{{.*}} : vector<4xi8> to i32
+    %f = tile.assemble %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x : i8 -> !tile.fragment<64x32xi8>
+    %b = tile.alloc at 0 : <64x32xf8E5M2, swizzle = 32>
+    // CHECK: %[[R:.*]] = llvm.extractvalue %{{.*}}[0] : !llvm.struct<(i32, i32, i32, i32)>
+    // CHECK-NEXT: %[[UPPER:.*]] = llvm.trunc %[[R]] : i32 to i16
+    // CHECK: llvm.store %[[UPPER]], %{{.*}} {alignment = 2 : i64} : i16, !llvm.ptr<3>
+    // CHECK: llvm.extractvalue %{{.*}}[3] :
+    // CHECK: %[[AGAIN:.*]] = llvm.extractvalue %{{.*}}[0] :
+    // CHECK: %[[SHIFTED:.*]] = llvm.lshr %[[AGAIN]], %{{.*}} : i32
+    // CHECK-NEXT: %[[LOWER:.*]] = llvm.trunc %[[SHIFTED]] : i32 to i16
+    // CHECK: llvm.store %[[LOWER]], %{{.*}} {alignment = 2 : i64} : i16, !llvm.ptr<3>
+    tile.store_fragment %f to %b : !tile.fragment<64x32xi8>, !tile.buffer<64x32xf8E5M2, swizzle = 32>
+    gpu.return
+  }
 }

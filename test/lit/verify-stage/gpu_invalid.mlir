@@ -104,6 +104,15 @@ func.func @f(%A: memref<1xf32>, %x: f32) {
 
 // -----
 
+func.func @f(%A: memref<1xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{stage gpu: expected no 'schedule.reduce_add', got it on 'memref.store': run make-stores-atomic before}}
+  memref.store %x, %A[%c0] {schedule.reduce_add} : memref<1xf32>
+  return
+}
+
+// -----
+
 // expected-error @below {{stage gpu: expected no 'schedule.bound', got it on 'func.func': run map-loops-to-gpu before}}
 func.func @f(%A: memref<1xf32>) attributes {schedule.bound = [#schedule.thread<blockIdx.x>]} {
   return

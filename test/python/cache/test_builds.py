@@ -154,6 +154,7 @@ def test_a_program_that_does_not_compile_is_not_kept(kernels: Cache) -> None:
     assert kernels.stats().entries == 0
 
 
+@pytest.mark.sweep
 def test_another_process_builds_a_known_kernel_faster(kernels: Cache) -> None:
     """bench/cache.py has the figures, 10 ms at most; here one is beside the other, for a machine may be busy."""
     file = Path(__file__).parent.parent.parent.parent / "bench" / "cache.py"

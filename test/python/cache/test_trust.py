@@ -6,8 +6,6 @@ import os
 import re
 import socket
 import stat
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 
 from tilewright import cache as cache_module
 from tilewright.cache import Cache
+from tilewright.cli import main
 from tilewright.storage.private_files import UntrustedError, replace_file, user_key
 
 KEY = "ab" * 32
@@ -77,7 +76,7 @@ NOT_USED, NO_ENTRY = (
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770, 0o702], ids=oct)
-def test_a_folder_that_others_can_write(kernels: Cache, mode: int) -> None:
+def test_a_folder_that_others_can_write(kernels: Cache, mode: int, capsys: pytest.CaptureFixture[str]) -> None:
     kernels.directory.chmod(mode)
     text = f"expected a folder that nobody else can write, got mode {mode:04o}: {kernels.directory}"
     refused(kernels, NOT_USED + text + SHARE)
@@ -87,11 +86,10 @@ def test_a_folder_that_others_can_write(kernels: Cache, mode: int) -> None:
     for use in (kernels.stats, kernels.clear):
         with pytest.raises(UntrustedError, match=f"^{re.escape(text)}$"):
             use()
-    command = [sys.executable, "-m", "tilewright", "cache", "--dir", str(kernels.directory)]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (told.returncode, told.stderr) == (1, f"tilewright cache: {text}\n")
-    told = subprocess.run([*command, "--shared"], capture_output=True, text=True, check=True)
-    assert "entries    1\n" in told.stdout
+    command = ["cache", "--dir", str(kernels.directory)]
+    assert (main(command), capsys.readouterr().err) == (1, f"tilewright cache: {text}\n")
+    assert main([*command, "--shared"]) == 0
+    assert "entries    1\n" in capsys.readouterr().out
 
 
 def test_a_folder_of_another_user(kernels: Cache, foreign: Callable[[Path], str]) -> None:

@@ -319,7 +319,7 @@ def test_a_target_has_a_host() -> None:
     assert tw.target.Target(tw.target.Target("cuda"), host=tw.target.Target("llvm")) == target
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("m", "n"), [(8, 12), (7, 13), (33, 5)])
 @pytest.mark.parametrize("how", ["split", "reorder", "tile", "fuse"])

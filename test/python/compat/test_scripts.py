@@ -11,6 +11,7 @@ from compat import scripts, tutorials
 SCRIPTS = [*scripts.SCRIPTS, *tutorials.SCRIPTS]
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
 def test_script(script, target: str) -> None:
     s, args, inputs, output, reference = script()
@@ -28,6 +29,7 @@ def test_script(script, target: str) -> None:
     assert evaluator(*arrays, out).mean > 0
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
 def test_scripts_compile_for_cuda(script) -> None:
     s, args, *_ = script()

@@ -45,6 +45,7 @@ def neighbours(n, lanes=32, dtype="float32", scope="warp"):
     return s, [A, B], [a], (a[i // lanes * lanes + (i + 1) % lanes] + 1).astype(dtype)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("lanes", "dtype"),
@@ -57,6 +58,7 @@ def test_a_lane_reads_its_neighbour_s_element(target, lanes, dtype) -> None:
     exchanges(s, args)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("m", "rows", "k"), [(16, 4, 64), (15, 4, 64), (6, 2, 32), (5, 1, 128)])
 def test_each_warp_has_its_own(target, m, rows, k) -> None:
@@ -79,6 +81,7 @@ def test_each_warp_has_its_own(target, m, rows, k) -> None:
     assert ".local" not in tw.build(s, [A, B], "cuda -arch=sm_90a").ptx
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("n", [20, 32, 50])
 @pytest.mark.parametrize("computed", [False, True])

@@ -77,6 +77,7 @@ def test_matmul_with_symbolic_extents(rng):
         np.testing.assert_allclose(z, x.astype("f8") @ y.astype("f8"), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_matmul_of_transposed(rng, size):
     m, n, k = size
@@ -185,6 +186,7 @@ def test_reduction_to_a_scalar_row_and_column(rng, reduction, dtype):
         np.testing.assert_allclose(got, getattr(np, reduction)(x.astype("f8"), axis=axis), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "dtype, wide", [("float16", "float32"), ("float64", "float64"), ("int8", "int32"), ("int32", "int32")]
 )

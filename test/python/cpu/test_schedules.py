@@ -141,7 +141,7 @@ SCHEDULES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_matmul(schedule, size):

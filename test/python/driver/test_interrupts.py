@@ -7,22 +7,24 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mlir import ir
-from mlir.execution_engine import ExecutionEngine
 
 import tilewright as tw
-from ctrl_c import seconds_after_ctrl_c
+from ctrl_c import Held, interrupt
 from tilewright import te
 from tilewright.backend import cubin
 from tilewright.backend.ptx import emit_ptx
 from tilewright.ir import context
 from tilewright.ir.passes import run_passes
+from tilewright.native import interruptible
 from tilewright.native.interruptible import interruptibly
-from tilewright.native.jit import lookup
+from tilewright.native.jit import Engine, lookup
 from tilewright.native.tools import run_tool
 
 TEXT = "func.func private @unused()\n"
@@ -36,18 +38,13 @@ def sums(count: int) -> ir.Module:
         return ir.Module.parse(f"{TEXT}func.func @f(%x0: index) -> index {{\n{lines}return %x{count} : index\n}}")
 
 
-def many_passes() -> Callable[[], object]:
-    module = sums(5000)
-    pipeline = "builtin.module(" + "canonicalize," * 1000 + LAST + ")"
-    return lambda: run_passes(module, pipeline, "testing", "te")
-
-
-def one_pass() -> Callable[[], object]:
-    """A single pass that takes long: it writes a loop's body two million times."""
+def one_pass(count: int = 2_000_000) -> Callable[[], object]:
+    """A single pass that takes long: it writes a loop's body so many times."""
     with context():
         module = ir.Module.parse(
             "func.func @f(%m: memref<?xf32>, %x: f32) {\n"
-            "affine.for %i = 0 to 2000000 {\naffine.store %x, %m[%i] : memref<?xf32>\n}\nreturn\n}"
+            f"affine.for %i = 0 to {count} {{\n"
+            "affine.store %x, %m[%i] : memref<?xf32>\n}\nreturn\n}"
         )
     pipeline = "builtin.module(func.func(affine-loop-unroll{unroll-factor=-1}))"
     return lambda: run_passes(module, pipeline, "testing", "te")
@@ -62,15 +59,15 @@ def chain(count: int) -> str:
     return f"llvm.func @f(%p: !llvm.ptr, %x: f32, %a0: f32) {{\n{lines}llvm.return\n}}"
 
 
-def code_for_the_processor() -> Callable[[], object]:
+def code_for_the_processor(count: int = 20_000) -> Callable[[], object]:
     with context():
-        engine = ExecutionEngine(ir.Module.parse(chain(100_000)), opt_level=2)
+        engine = Engine(ir.Module.parse(chain(count)), 2)
     return lambda: lookup(engine, "f")
 
 
-def ptx() -> Callable[[], object]:
+def ptx(count: int = 20_000) -> Callable[[], object]:
     with context():
-        kernel = chain(100_000).replace("llvm.func @f", 'gpu.module @m [#nvvm.target<chip = "sm_80">] {\nllvm.func @f')
+        kernel = chain(count).replace("llvm.func @f", 'gpu.module @m [#nvvm.target<chip = "sm_80">] {\nllvm.func @f')
         module = ir.Module.parse(
             kernel.replace("!llvm.ptr, %x", "!llvm.ptr<1>, %x").replace("f32, !llvm.ptr", "f32, !llvm.ptr<1>") + "\n}"
         )
@@ -102,23 +99,35 @@ ret;
 """
 
 
-def linking() -> Callable[[], object]:
-    text = unrolled_ptx(100_000)
+def linking(count: int = 20_000) -> Callable[[], object]:
+    text = unrolled_ptx(count)
     return lambda: cubin.link(text, "sm_80")
 
 
-def a_tool() -> Callable[[], object]:
-    return lambda: run_tool(["sleep", "600"])
+def a_tool(seconds: int = 600) -> Callable[[], object]:
+    return lambda: run_tool(["sleep", str(seconds)])
 
 
-WORK = {each.__name__: each for each in (many_passes, one_pass, code_for_the_processor, ptx, linking, a_tool)}
+WORK = {each.__name__: each for each in (one_pass, code_for_the_processor, ptx, linking, a_tool)}
 
 
-def interrupt(name: str) -> None:
-    """Says how long the work goes on after Ctrl-C, and that the next one runs."""
-    print(f"{seconds_after_ctrl_c(WORK[name]()):.3f}")
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("held", [1], indirect=True)
+@pytest.mark.parametrize("name", WORK)
+def test_an_interrupt_ends_it_at_once(name: str, held: Held) -> None:
+    """Nobody waits for the work, which here does not end before the call does. The next work runs."""
+    call = WORK[name](2 if name != "a_tool" else 0)
+    interrupt(call, held)
     _runs_again()
-    print("runs again", flush=True)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("held", [1], indirect=True)
+def test_no_pass_begins_after_an_interrupt(held: Held) -> None:
+    with context():
+        module = ir.Module.parse(TEXT)
+    interrupt(lambda: run_passes(module, f"builtin.module({LAST})", "testing", "te"), held)
+    assert "@unused" in str(module)
 
 
 def _runs_again() -> None:
@@ -127,32 +136,66 @@ def _runs_again() -> None:
     tw.build(te.create_schedule(B.op), [A, B], "cpu", "f")
 
 
+def _seconds_of_processor(thread: int) -> float:
+    return int(Path(f"/proc/self/task/{thread}/schedstat").read_text().split()[0]) * 1e-9
+
+
+def _interrupt_once_it_computes(thread: int, begun: float) -> None:
+    """Before that a thread may not be in native code yet, which is then told to end before it has begun."""
+    while _seconds_of_processor(thread) < begun + 0.05:
+        time.sleep(0.005)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+def interrupt_native_code(name: str) -> None:
+    """Says whether the work goes on after Ctrl-C, which comes within it, and that the next one runs."""
+    call, begun, start = WORK[name](), list[interruptible.Work[Any]](), interruptible._Thread.start
+
+    def starting(work: interruptible.Work[Any]) -> None:
+        inner = work._call
+
+        def with_signal() -> object:
+            thread = threading.get_native_id()
+            # A tool is another process, and this one only waits for it.
+            begun = _seconds_of_processor(thread) if name != "a_tool" else -1.0
+            threading.Thread(target=_interrupt_once_it_computes, args=(thread, begun), daemon=True).start()
+            return inner()
+
+        work._call = with_signal
+        begun.append(work)
+        start(work)
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interruptible._Thread.start = staticmethod(starting)  # type: ignore[method-assign]
+    try:
+        call()
+    except KeyboardInterrupt:
+        print("goes on" if not begun[0]._is_over else "is over")
+    interruptible._Thread.start = staticmethod(start)  # type: ignore[method-assign]
+    _runs_again()
+    print("runs again", flush=True)
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", WORK)
-def test_an_interrupt_ends_it_at_once(name: str) -> None:
+def test_an_interrupt_comes_within_native_code(name: str) -> None:
+    """Work that takes seconds holds no lock of the interpreter meanwhile. A tool is ended, all else goes on alone."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent.parent), *sys.path])}
-    code = f"from driver.test_interrupts import interrupt; interrupt({name!r})"
-    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
-    said, *rest = ran.stdout.splitlines()
-    assert rest == ["runs again"] and ran.returncode == 0, (ran.stdout, ran.stderr[-2000:])
-    assert float(said) < 0.1
+    code = f"from driver.test_interrupts import interrupt_native_code; interrupt_native_code({name!r})"
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600)
+    left = "is over" if name == "a_tool" else "goes on"
+    assert (ran.stdout.splitlines(), ran.returncode) == ([left, "runs again"], 0), ran.stderr[-2000:]
 
 
 def test_a_command_that_is_interrupted_ends_without_a_crash(tmp_path: Path) -> None:
     """What still runs at the end of the process does not stand in its way."""
     code = (
-        "import sys\nfrom driver.test_interrupts import one_pass, end\n"
-        "try:\n    end(one_pass())\nexcept KeyboardInterrupt:\n    sys.exit(130)"
+        "import sys\nfrom driver.test_interrupts import interrupt_native_code\n"
+        "interrupt_native_code('one_pass')\nsys.exit(130)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent.parent), *sys.path])}
-    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
-    assert (ran.returncode, ran.stderr) == (130, "")
-
-
-def end(call: Callable[[], object]) -> None:
-    """Interrupts a call as soon as it runs."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
-    call()
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "goes on\nruns again\n", "")
 
 
 def test_what_a_call_raises_is_raised() -> None:
@@ -189,13 +232,22 @@ def test_other_threads_run_beside_passes() -> None:
     assert turns > 3
 
 
-def test_passes_wait_for_those_that_nobody_waits_for() -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    module = sums(100_000)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            end(lambda: run_passes(module, "builtin.module(" + "canonicalize," * 50 + "cse)", "testing", "te"))
-    finally:
-        signal.signal(signal.SIGINT, before)
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("held", [1], indirect=True)
+def test_passes_wait_for_those_that_nobody_waits_for(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    with context():
+        module = ir.Module.parse(TEXT)
+    with pytest.raises(KeyboardInterrupt):
+        run_passes(module, "builtin.module(canonicalize)", "testing", "te")
+    assert not held.is_released
+    wait, waited = interruptible.Work.wait, list[bool]()
+
+    def waiting(self: interruptible.Work[Any], seconds: float = -1) -> bool:
+        waited.append(held.is_released)
+        held.release()
+        return wait(self, seconds)
+
+    monkeypatch.setattr(interruptible.Work, "wait", waiting)
     run_passes(module, f"builtin.module({LAST})", "testing", "te")
+    assert waited[0] is False, "nobody waited before the passes began"
     assert "@unused" not in str(module)

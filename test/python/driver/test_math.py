@@ -41,7 +41,7 @@ FUNCTIONS = (
 ).split()
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function(name: str) -> None:
     """Every function of every float type, as scalars and as vectors, in one program and one cubin."""

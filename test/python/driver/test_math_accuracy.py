@@ -165,7 +165,7 @@ def test_erf_beside_one(lanes: int) -> None:
     assert (got[x == np.inf] == 2).all() and (got[x == -np.inf] == 0).all()
 
 
-@pytest.mark.sample(24)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", UNARY)
@@ -202,7 +202,7 @@ def assert_rounded(got: np.ndarray, wide: np.ndarray, *arrays: np.ndarray) -> No
     assert not wrong.any(), (*(array[wrong][:3] for array in arrays), got[wrong][:3], rounded[wrong][:3])
 
 
-@pytest.mark.sample(24)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", UNARY)
@@ -250,6 +250,7 @@ def test_known_powers(exponent: float, bound: float) -> None:
     )
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint32"])
 @pytest.mark.parametrize("target", ["sim", "cpu"])
 def test_integer_powers(dtype: str, target: str) -> None:

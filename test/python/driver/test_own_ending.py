@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +103,10 @@ class _Lock:
 
     def __init__(self, lock: Any) -> None:
         self._lock, self.is_armed = lock, True
+        self.is_waited_for = threading.Event()
 
     def acquire(self, timeout: float = -1) -> bool:
+        self.is_waited_for.set()
         is_acquired = self._lock.acquire(timeout=timeout)
         if is_acquired and self.is_armed:
             self.is_armed = False
@@ -116,13 +119,14 @@ class _Lock:
 
 def test_an_interrupt_just_as_a_call_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for ever for a call that has ended."""
-    made, left = interruptible.Work.__init__, list[interruptible.Work[Any]]()
+    made, left, locks = interruptible.Work.__init__, list[interruptible.Work[Any]](), list[_Lock]()
 
     def with_lock(self: Any, call: Any) -> None:
         made(self, call)
         self._is_running = _Lock(self._is_running)
+        locks.append(self._is_running)
 
     monkeypatch.setattr(interruptible.Work, "__init__", with_lock)
     with pytest.raises(KeyboardInterrupt):
-        interruptible.interruptibly(lambda: 1, left=left.append)
+        interruptible.interruptibly(lambda: locks[0].is_waited_for.wait(), left=left.append)
     assert left == []

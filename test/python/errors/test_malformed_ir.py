@@ -89,6 +89,7 @@ def opt(file: Path) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.sample(3)
 def test_opt(malformed: tuple[Path, str | None, str]) -> None:
     file, expected, _ = malformed
     result = opt(file)
@@ -185,9 +186,9 @@ CUTS = """
 import sys
 import tilewright as tw
 from tilewright import schedules
-stage, path = sys.argv[1:]
+stage, path, first, step = sys.argv[1:]
 lines = open(path).read().splitlines()
-for cut in range(len(lines)):
+for cut in range(int(first), len(lines), int(step)):
     for text in (lines[:cut], lines[:cut] + lines[cut + 1:], lines[:cut + 1] + lines[cut:]):
         try:
             tw.lower("\\n".join(text), start=stage, stage="nvvm", target="cuda -arch=sm_90a")
@@ -197,10 +198,14 @@ print("done")
 """
 
 
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("first", range(4))
 @pytest.mark.parametrize("stage", ["te", "loops", "gpu"])
-def test_every_line_cut_left_out_or_doubled(stage: str) -> None:
+def test_every_line_cut_left_out_or_doubled(stage: str, first: int) -> None:
+    """Each fourth line in one process."""
     file = ROOT / "test" / "golden" / f"{STAGES[stage]}.mlir"
-    result = subprocess.run([sys.executable, "-c", CUTS, stage, str(file)], capture_output=True, text=True)
+    command = [sys.executable, "-c", CUTS, stage, str(file), str(first), "4"]
+    result = subprocess.run(command, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr[-2000:]
 
 
@@ -235,6 +240,7 @@ def test_what_the_reader_gives_up_on(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "func.func @f" in str(tw.lower("func.func @f() { return }", target="cpu", stage="linalg", start="linalg"))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("count", [-1, -3, 2**32 - 1])
 @pytest.mark.parametrize("is_launch", [False, True], ids=["func", "launch"])
 def test_attributions_that_are_no_count(count: int, is_launch: bool, tmp_path: Path) -> None:
@@ -277,6 +283,7 @@ DEEP = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("kind", DEEP)
 @pytest.mark.parametrize("count", [1001, 100_000])
 def test_what_is_nested_too_deep(kind: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

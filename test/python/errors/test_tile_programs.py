@@ -90,12 +90,12 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         ],
     ),
     (
-        "wgmma of stage 'P': expected a second operand in shared memory that its loop's copies fill, got 'B': cache_read it "
+        "wgmma of stage 'P': expected operand B in shared memory that its loop's copies fill, got 'B': cache_read it "
         'to "shared" and copy it by "tma"',
         [(B, B.replace("%alloc_1", "%arg1").replace("64x64xf16, #gpu.address_space<workgroup>", "64x128xf16"))],
     ),
     (
-        "wgmma of stage 'P': expected a first operand from a multiple of 8 rows of buffer 'As' on",
+        "wgmma of stage 'P': expected operand A from a multiple of 8 rows of buffer 'As' on",
         [("(d0, d1) -> (d0 + d1 * 64)", "(d0, d1) -> (d0 + d1 * 4)")],
     ),
     (

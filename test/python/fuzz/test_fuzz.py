@@ -27,7 +27,8 @@ from fuzz.schedules import Scheduler
 from tilewright import ScheduleError, te, testing
 
 SCHEDULES, MUTATIONS, PROCESSOR, MANY = 300, 150, 100, 4000
-PART = 50  # of the seeds: one part is in the suite, the others in the sweep
+PART = 50  # of the seeds: parts run in several processes
+FEW = 15  # in the suite
 
 
 def options(examples: int) -> dict[str, Any]:
@@ -109,10 +110,10 @@ class Tally:
 
 
 @functools.cache
-def run_part(first: int, target: str) -> Tally:
+def run_part(first: int, target: str, count: int = PART) -> Tally:
     """Cases of seeds: the same each time, and spread over all that there is."""
     tally = Tally(target)
-    for seed in range(first, first + PART):
+    for seed in range(first, first + count):
         case = make(Choices(Seeded(seed)), target)
         try:
             tally.run(case)
@@ -176,13 +177,18 @@ def fuzz_mutations(examples: int) -> None:
     assert seen["refused"] > examples / 10 and seen["right"] > examples / 10
 
 
-@pytest.mark.sample(1)
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+def test_a_few_schedules(target: str) -> None:
+    assert run_part(0, target, FEW).refused < FEW / 5
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", range(0, SCHEDULES, PART))
 def test_schedules(first: int) -> None:
     assert run_part(first, "sim").refused < PART / 5  # of all parts together: less than a tenth, as below
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", range(0, PROCESSOR, PART))
 def test_schedules_on_the_processor(first: int) -> None:
     assert run_part(first, "cpu").refused < PART / 5
@@ -196,7 +202,7 @@ def test_every_primitive_is_tried() -> None:
     assert "Stage.parallel" in run_in_ci(PROCESSOR, "cpu").tried
 
 
-@pytest.mark.parametrize("examples", [40, pytest.param(MUTATIONS, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("examples", [20, pytest.param(MUTATIONS, marks=pytest.mark.sweep)])
 def test_mutations_are_refused_or_right(examples: int) -> None:
     fuzz_mutations(examples)
 

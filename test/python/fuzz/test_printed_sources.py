@@ -11,7 +11,7 @@ import pytest
 
 from fuzz.printed import Printed, compare, compile_for_gpu, make
 
-FEW, MANY, AT_ONCE = 30, 2000, 25
+FEW, MANY, AT_ONCE = 10, 2000, 25
 
 
 def check(seeds: range, folder: Path) -> None:
@@ -24,6 +24,11 @@ def check(seeds: range, folder: Path) -> None:
 
 def test_expressions_compute_the_same(tmp_path: Path) -> None:
     check(range(FEW), tmp_path)
+
+
+@pytest.mark.sweep
+def test_more_expressions_compute_the_same(tmp_path: Path) -> None:
+    check(range(FEW, 30), tmp_path)
 
 
 def test_expressions_compile_for_a_gpu() -> None:

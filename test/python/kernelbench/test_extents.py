@@ -15,6 +15,7 @@ from .words import OfTorch
 torch = pytest.importorskip("torch")
 
 
+@pytest.mark.sweep
 def test_torch_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "bench"))
     shapes_of = importlib.import_module("kernelbench_shapes").shapes_of

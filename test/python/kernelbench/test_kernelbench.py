@@ -52,7 +52,7 @@ def is_float(array: Any) -> bool:
     return array.dtype == np.float32
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "shapes", "words"), SOME)
 def test_on_cpu(name: str, shapes: Any, words: Any) -> None:
     check((name, shapes, words), "cpu")

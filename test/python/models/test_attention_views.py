@@ -34,6 +34,7 @@ class Heads(torch.nn.Module):
         return self.out(y.transpose(1, 2).reshape(batch, length, 128))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("batch", "keys", "bias"), [(1, 2, True), (2, 1, False)])
 def test_a_matmul_attention_and_a_matmul(batch: int, keys: int, bias: bool) -> None:
     torch.manual_seed(0)
@@ -54,6 +55,7 @@ def test_a_matmul_attention_and_a_matmul(batch: int, keys: int, bias: bool) -> N
             torch.testing.assert_close(other.float(), got, rtol=0.02, atol=0.02)
 
 
+@pytest.mark.sweep
 def test_weights_of_a_merged_matmul_are_exported(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     torch.manual_seed(0)
@@ -67,6 +69,7 @@ def test_weights_of_a_merged_matmul_are_exported(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shape", [(64, 2, 64), (64, 2, 36)])
 def test_what_needs_a_copy_is_left_to_the_rules(shape: tuple[int, int, int]) -> None:
     """Rows of 36 elements are no multiple of 16 bytes; a reshape behind a transpose moves elements."""
@@ -90,6 +93,7 @@ def test_what_needs_a_copy_is_left_to_the_rules(shape: tuple[int, int, int]) -> 
     np.testing.assert_allclose(got.astype(float), wanted, atol=0.01)
 
 
+@pytest.mark.sweep
 def test_reshapes_between_matmuls_are_gone() -> None:
     torch.manual_seed(0)
     module = torch.nn.Sequential(

@@ -63,6 +63,7 @@ class _Once:
         self._call(*arguments)  # type: ignore[operator]
 
 
+@pytest.mark.sweep
 def test_fifty_lengths_are_one_compilation() -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(3)
@@ -160,6 +161,10 @@ def ran_on_fake(folder: Path, size: int, most: int) -> str:
     return made.stdout
 
 
+NEEDS = (
+    "a call of doubling needs 3200040 bytes (20 for weights, 800000 for inputs, 800020 for outputs, "
+    "1600000 for the arena)"
+)
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler for the fake driver")
 
 
@@ -169,20 +174,20 @@ def test_a_call_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
 
 
 @needs_compiler
-def test_no_memory_on_the_gpu_says_what_the_plan_needs(tmp_path: Path) -> None:
-    needs = (
-        "a call of doubling needs 3200040 bytes (20 for weights, 800000 for inputs, 800020 for outputs, "
-        "1600000 for the arena)"
-    )
-    advice = "; free memory on the GPU, or let fewer programs share it; "
+def test_no_memory_for_the_arena_says_what_the_plan_needs(tmp_path: Path) -> None:
     said = (
         "cuMemAllocFromPoolAsync failed with CUDA_ERROR_OUT_OF_MEMORY (2): 1600000 bytes for the arena of model on "
-        f"cuda:0{advice}{needs}\n"
+        f"cuda:0; free memory on the GPU, or let fewer programs share it; {NEEDS}\n"
     )
     assert ran_on_fake(tmp_path, 200_000, 1_500_000) == 2 * said
+
+
+@needs_compiler
+@pytest.mark.sweep
+def test_no_memory_for_an_array_says_what_the_plan_needs(tmp_path: Path) -> None:
     said = (
         "cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY (2): 800256 bytes wanted on cuda:0, with 0 in use by "
-        f"Tilewright's arrays; {needs}\n"
+        f"Tilewright's arrays; {NEEDS}\n"
     )
     assert ran_on_fake(tmp_path, 200_000, 1000) == 2 * said
 

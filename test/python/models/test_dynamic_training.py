@@ -32,6 +32,7 @@ MODELS: dict[str, Any] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", MODELS)
 def test_gradients(name: str) -> None:
     torch.manual_seed(0)
@@ -65,6 +66,7 @@ class Images(nn.Module):
         return self.head(pooled * kept), kept
 
 
+@pytest.mark.sweep
 def test_batch_norm_and_a_smaller_last_batch() -> None:
     torch.manual_seed(0)
     torch.compiler.reset()
@@ -95,6 +97,7 @@ FLOATS: dict[str, Any] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", FLOATS)
 def test_floats_of_symbolic_sizes(name: str) -> None:
     torch.compiler.reset()

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("norm_first", "activation", "batch_first", "padded"),
     [(False, "relu", True, False), (True, "gelu", True, True), (False, "gelu", False, True)],
@@ -36,6 +37,7 @@ def test_a_layer_with_a_causal_mask() -> None:
     torch.testing.assert_close(made, wanted, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("weights", [None, "mean", "all"])
 def test_attention_with_its_weights(weights: str | None) -> None:
     torch.manual_seed(0)

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from fake_arrays import ON_GPU
+from fake_arrays import ON_GPU, WITHOUT_TORCH
 
 torch = pytest.importorskip("torch")
 tvm_ffi = pytest.importorskip("tvm_ffi")
@@ -349,6 +349,7 @@ def test_what_cannot_be_exported(net: torch.nn.Module, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------- memory
 
 
+@pytest.mark.sweep
 def test_the_arena_is_hardly_larger_than_what_is_live() -> None:
     sys.path.insert(0, str(EXAMPLES))
     try:
@@ -383,6 +384,7 @@ def ran(command: str, folder: Path) -> str:
     return made.stdout
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
 @pytest.mark.skipif(shutil.which("tvm-ffi-config") is None, reason="tvm-ffi's command is not on the path")
 def test_a_resnet_from_cpp(folder: Path) -> None:
@@ -393,6 +395,7 @@ def test_a_resnet_from_cpp(folder: Path) -> None:
     assert run == "right\n"
 
 
+@pytest.mark.sweep
 def test_text_with_a_cache(folder: Path) -> None:
     (command,) = commands("generate.py")
     tokens, last = ran(command, folder).splitlines()
@@ -404,7 +407,8 @@ def test_text_with_a_cache(folder: Path) -> None:
 
 
 ON_FAKE = (
-    ON_GPU
+    WITHOUT_TORCH
+    + ON_GPU
     + """
 def aligned(count):
     made = np.zeros(count + 64, np.float32)

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_batch_norm_is_behind_its_convolution(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
@@ -66,6 +67,7 @@ class Rotated(torch.nn.Module):
         return scores.softmax(-1) @ x
 
 
+@pytest.mark.sweep
 def test_what_positions_decide_is_computed_once() -> None:
     torch.manual_seed(0)
     module, x = Rotated(6), torch.randn(2, 6, 8)

@@ -37,6 +37,7 @@ class Layer(torch.nn.Module):
         return self.norms[1](x + self.feed(x))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("batch", [1, 2])
 def test_a_layer_of_bert_has_ten_groups(batch: int) -> None:
     """A product and its heads apart, attention, a product and a norm, a product with the activation, a product
@@ -52,6 +53,7 @@ def test_a_layer_of_bert_has_ten_groups(batch: int) -> None:
     assert len(norms) == 2 and all(each.count("reduce_sum") == 2 for each in norms)
 
 
+@pytest.mark.sweep
 def test_weights_of_sixteen_bits_are_converted_where_they_are_read() -> None:
     torch.manual_seed(0)
     module, x = Layer().to(torch.bfloat16), torch.randn(1, 8, 32).to(torch.bfloat16)
@@ -69,6 +71,7 @@ def test_weights_of_sixteen_bits_are_converted_where_they_are_read() -> None:
     assert errors[0] <= 2 * errors[1] + 1e-2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("without", [(), ("fuse-operators",)])
 def test_a_norm_behind_a_product_is_right(target: str, without: Any) -> None:

@@ -31,7 +31,7 @@ def operands(heads: int = 4, dtype: torch.dtype = torch.float32) -> list[torch.T
     return [torch.randn(2, each, rows, 8, dtype=dtype) for each, rows in ((4, 5), (heads, 7), (heads, 7))]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "mask", "heads"),
     [
@@ -63,6 +63,7 @@ def test_attention_of_any_number_of_keys_is_one_compilation() -> None:
         torch.testing.assert_close(model(q, k, v), module(q, k, v), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sweep
 def test_gradients_of_attention_are_those_of_pytorch() -> None:
     def loss(q, k, v):
         return SDPA(q, k, v, is_causal=True).square().sum()
@@ -115,6 +116,7 @@ def _onnx_model(scale: str, causes: str = "") -> Any:
     return h.make_model(h.make_graph(nodes, "attention", values, outputs, [factor]))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scale", ["Mul", "Div"])
 def test_matmuls_around_a_softmax_become_attention(scale: str) -> None:
     onnx = _onnx_model(scale)
@@ -147,3 +149,18 @@ def test_dropout_is_refused() -> None:
     with pytest.raises(tw.CompileError) as raised:
         tw.compile(Dropped(), (*operands(), torch.tensor(3, dtype=torch.int32)), target="cpu")
     assert "expected no dropout in a compiled model, got a dropout_p of 0.5" in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["lengths", "slopes", "sinks"])
+def test_arrays_beside_a_mask_are_refused(name: str) -> None:
+    class Other(torch.nn.Module):
+        def forward(self, q, k, v, array):
+            return torch.ops.tilewright.attention(q, k, v, **{name: array})
+
+    import tilewright.torch  # noqa: F401
+
+    q, k, v = operands()
+    array = torch.ones(q.shape[0], dtype=torch.int32) if name == "lengths" else torch.ones(q.shape[1])
+    with pytest.raises(tw.CompileError) as raised:
+        tw.compile(Other(), (q, k, v, array), target="cpu")
+    assert f"expected attention without {name} in a compiled model" in str(raised.value)

@@ -37,7 +37,7 @@ def _rounded(dtype: str, group: int) -> np.ndarray:
     return made.astype(kind).astype(np.float64)
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["cpu", "sim -arch=sm_90a"])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("transposed", [False, True])

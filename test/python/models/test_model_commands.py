@@ -91,7 +91,7 @@ STAGES = "te, schedule, linalg, loops, gpu, nvvm, host, ptx, cubin, sass, cuda, 
         (["--dynamic", "x:2=n"], "FILE: --dynamic: input 'x': expected a dimension below 2, its rank, got 2"),
         (
             ["--without", "fusion"],
-            "FILE: expected passes (canonicalize, cse, raise-attention, fuse-quantization, merge-matmuls, channels-last, "
+            "FILE: expected passes (canonicalize, cse, raise-attention, merge-matmuls, fuse-quantization, channels-last, "
             "sink-reshapes, fold-weights, fuse-operators, fold-groups, view-reshapes, plan-memory, form-cuda-graph) in "
             "without, got fusion",
         ),

@@ -83,6 +83,7 @@ def _run(script: str, folder: Path) -> None:
     assert made.returncode == 0, made.stdout + made.stderr
 
 
+@pytest.mark.sweep
 def test_tensors_of_torch_in_a_stream_that_torch_captures(tmp_path: Path) -> None:
     """Nothing waits for another stream, and no memory is allocated but torch's own."""
     pytest.importorskip("torch")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sample import selected
 from tree import load
 
 pytest.importorskip("onnx")
@@ -38,27 +39,26 @@ def _check(name: str) -> None:
         assert _result(name) == SCORED[name]
 
 
-@functools.cache
-def _sample() -> dict[str, str]:
-    """The results of the sample, from a process of its own: ONNX makes its cases with libraries for pictures."""
+@pytest.fixture(scope="module")
+def results(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Of the cases that this session has selected, from one process: ONNX makes its cases with libraries for pictures."""
     code = (
-        "import json, sys; sys.path[:0] = sys.argv[1:]; from models.test_onnx_backend import SAMPLE, _result; "
-        "print(json.dumps({name: _result(name) or '' for name in SAMPLE}))"
+        "import json, sys; sys.path.insert(0, sys.argv[1]); from models.test_onnx_backend import _result; "
+        "print(json.dumps({name: _result(name) or '' for name in sys.argv[2:]}))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(Path(__file__).parents[1])], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", code, str(Path(__file__).parents[1]), *selected(request, "test_node", "name")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", SAMPLE)
-def test_node(name: str) -> None:
+def test_node(name: str, results: dict[str, str]) -> None:
     if SCORED[name].startswith("out of scope"):
-        assert _sample()[name]
+        assert results[name]
     else:
-        assert _sample()[name] == SCORED[name]
+        assert results[name] == SCORED[name]
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ def model(op: str, kind: int, shape: tuple[Any, ...], *weights: np.ndarray, opse
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)])
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("op", ["LayerNormalization", "GroupNormalization", "MeanVarianceNormalization"])
 def test_equal_elements_have_no_variance(op: str) -> None:
     """E[x^2] - E[x]^2, which the functions of ONNX's standard compute, is negative of these, and its root NaN."""
@@ -41,6 +42,7 @@ def test_the_mean_of_float16_whose_sum_is_beyond_its_range() -> None:
     assert y.dtype == np.float16 and (y == 20).all()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("opset", "scales"), [(18, 2), (21, 6)])
 def test_group_normalization_of_images_of_any_size(opset: int, scales: int) -> None:
     rng = np.random.default_rng(0)

@@ -85,6 +85,7 @@ def _network(zero: np.integer, per_channel: bool) -> tuple[Any, Any]:
     return form(False), form(True)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("per_channel", [False, True], ids=["per tensor", "per channel"])
 @pytest.mark.parametrize("zero", [np.int8(0), np.uint8(128)], ids=["symmetric", "with a zero point"])
 def test_a_network_of_qdq_form(zero: np.integer, per_channel: bool) -> None:
@@ -185,6 +186,7 @@ def _with_calibration(module: Any, samples: list[Any], x: Any, per_channel: bool
     return model, exact
 
 
+@pytest.mark.sweep
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("per_channel", [False, True], ids=["per tensor", "per channel"])
 def test_a_convolutional_network_after_training(per_channel: bool) -> None:
@@ -206,6 +208,7 @@ def test_a_convolutional_network_after_training(per_channel: bool) -> None:
                if ".int8" in model.weight_names.get(value, ""))  # fmt: skip
 
 
+@pytest.mark.sweep
 @pytest.mark.filterwarnings("ignore")
 def test_a_transformer_after_training() -> None:
     torch = pytest.importorskip("torch")
@@ -218,10 +221,15 @@ def test_a_transformer_after_training() -> None:
     assert model.ir("graph").count('acc = "int32"') == 3
     assert "graph.attention" in model.ir("graph")
     assert cosine(model(x).numpy(), exact) > 0.999
+    from tilewright.torch import import_torch
+
+    on_sim = quantize_graph(import_torch(module, samples[0]), samples[:1], target="sim")
+    assert cosine(compile_graph(on_sim, "cpu")(x).numpy(), exact) > 0.999
     same = tw.compile(module, samples[0], target="cpu", calibration=samples)
     np.testing.assert_array_equal(same(x).numpy(), model(x).numpy())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_a_network_of_short_floats_after_training(name: str) -> None:
@@ -257,6 +265,9 @@ def test_samples_that_are_refused() -> None:
     with pytest.raises(ValueError) as caught:
         quantize_graph(graph(), [{"x": np.ones((2, 4), "float32")}])
     assert str(caught.value) == "small: input 'x', dimension 1: expected 3, got shape (2, 4)"
+    with pytest.raises(ValueError) as caught:
+        quantize_graph(graph(), [(np.ones((2, 3), "float32"),)], to="int4")
+    assert str(caught.value) == "expected a type that operands are quantised to (int8, float8_e4m3fn), got 'int4'"
     with GraphBuilder("taken", [("x", TensorType((2, 3), "float32"))]) as g:
         w, other = g.weight("w", np.ones((3, 4), "float32")), g.weight("w.int8.1", np.ones(3, "float32"))
         made = g.finish([

@@ -30,6 +30,7 @@ def _convolution() -> Graph:
 MODELS = {"perceptron": (_perceptron, (4, 24)), "convolution": (_convolution, (1, 3, 9, 9))}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("target", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_a_target_is_as_the_processor(name: str, target: str) -> None:

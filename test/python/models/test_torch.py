@@ -75,6 +75,7 @@ def test_a_module_with_a_symbolic_batch():
     assert isinstance(model(np.zeros((1, 8), "float32")), np.ndarray)
 
 
+@pytest.mark.sweep
 def test_a_residual_block():
     torch.manual_seed(2)
     module = Block().eval()
@@ -84,6 +85,7 @@ def test_a_residual_block():
         _close(tw.compile(module, (x,), target="cpu")(x), module(x))
 
 
+@pytest.mark.sweep
 def test_a_decoder_with_symbolic_batch_and_length():
     torch.manual_seed(3)
     module = Decoder().eval()
@@ -195,6 +197,7 @@ def test_torch_compile_and_a_training_step():
         _close(one, parameter.grad)
 
 
+@pytest.mark.sweep
 def test_torch_compile_with_sizes_that_change():
     module = _mlp()
     compiled = torch.compile(module, backend=_backend())
@@ -260,6 +263,7 @@ class _Heads(torch.nn.Module):
         return y.transpose(1, 2).reshape(rows * batch, width)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("rows_first", [False, True])
 def test_attention_s_result_lies_as_its_query(rows_first):
     x = torch.randn(10, 2, 32)

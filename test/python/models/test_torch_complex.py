@@ -66,15 +66,16 @@ MODELS: dict[str, Any] = {
     "spectra": lambda: (Spectra(), (torch.randn(2, 5, 6),)),
     "parts": lambda: (Parts(), (torch.randn(3, 4, dtype=torch.complex64), torch.randn(3, 4, dtype=torch.complex64))),
 }
+LONG = {"filter of an even length", "spectra"}
 
 
 def parts(x: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("through", ["tw.compile", "torch.compile"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.sweep if one in LONG else ()) for one in MODELS])
 def test_complex_numbers(name: str, through: str) -> None:
     torch.manual_seed(0)
     torch.compiler.reset()
@@ -100,6 +101,7 @@ class SymbolicSpectra(nn.Module):
         return half.abs(), torch.fft.irfft(half * 2, n=n), whole.real, torch.fft.ifft(whole).imag
 
 
+@pytest.mark.sweep
 def test_transforms_of_a_symbolic_axis() -> None:
     module = SymbolicSpectra()
     compiled = torch.compile(module, backend=compile_fx, dynamic=True, fullgraph=True)

@@ -100,7 +100,7 @@ GRADIENTS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FORWARD)
 def test_results(name: str) -> None:
     function, *given = FORWARD[name]
@@ -109,8 +109,10 @@ def test_results(name: str) -> None:
     torch.testing.assert_close(made, tuple(wanted) if isinstance(wanted, tuple) else wanted, equal_nan=True)
 
 
-@pytest.mark.sample(5)
-@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.sample(1)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.sweep if one == "samples of a volume" else ()) for one in GRADIENTS]
+)
 def test_gradients(name: str) -> None:
     torch.compiler.reset()
     function, *given = GRADIENTS[name]
@@ -128,8 +130,7 @@ REFUSED: dict[str, tuple[Any, ...]] = {
     "expected square matrices of at most 32 rows, got 33 x 33": (lambda a: torch.linalg.inv(a), torch.eye(33)),
     "(aten.cholesky_solve.default): expected square matrices of at most 32 rows, got 34 x 34":
         (lambda a: torch.cholesky_solve(a, a), torch.eye(34)),
-    "(aten.repeat_interleave.Tensor): the operator is not supported":
-        (lambda x, n: x.repeat_interleave(n, 0), _numbers(2, 2), torch.tensor([1, 2])),
+    "(aten._linalg_svd.default): the operator is not supported": (lambda x: torch.linalg.svdvals(x), _numbers(2, 2)),
 }  # fmt: skip
 
 

@@ -34,6 +34,7 @@ def test_a_product_of_bools():
     _check(lambda a, b: a * b, torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False]))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
 def test_pad(mode):
     _check(lambda x: torch.ops.aten.pad(x, [1, 2, 0, 1], mode), torch.randn(2, 3, 4, 5))
@@ -45,6 +46,7 @@ def test_nan_is_the_largest_in_order():
     _check(lambda x: (*x[1:].topk(2, 1), *x[1:].topk(3, 1, largest=False)), x, equal_nan=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("largest", [False, True])
 def test_topk_of_a_symbolic_number(largest):
     def function(x, k):
@@ -56,6 +58,7 @@ def test_topk_of_a_symbolic_number(largest):
         torch.testing.assert_close(tuple(compiled(x, k)), tuple(function(x, k)))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("descending", [False, True])
 def test_a_symbolic_extent_is_sorted(descending):
     sort = Calls(lambda x: (*x.sort(stable=True, dim=0, descending=descending), x[:, 0].int().argsort(stable=True)))
@@ -66,26 +69,43 @@ def test_a_symbolic_extent_is_sorted(descending):
         torch.testing.assert_close(model(x), sort(x), equal_nan=True)
 
 
-def test_an_image_with_symbolic_extents_is_pooled():
-    pool = Calls(lambda x: torch.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True))
-    sides = {2: torch.export.Dim("h", min=3, max=64), 3: torch.export.Dim("w", min=3, max=64)}
-    model = tw.compile(pool, (torch.ones(2, 3, 9, 11),), target="cpu", dynamic_shapes=((sides,),))
+@pytest.mark.sample(1)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.nn.functional.max_pool2d(x, 3, 2, 1, return_indices=True),
+        lambda x: torch.nn.functional.avg_pool2d(x, 3, 2, 1),
+        lambda x: torch.nn.functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
+        lambda x: torch.nn.functional.adaptive_avg_pool2d(x, (2, 3)),
+        lambda x: torch.diagonal(x, 1, 2, 3),
+        lambda x: torch.diagonal(x, -2, 3, 2),
+        lambda x: torch.einsum("ncii->nc", x @ x.mT),
+    ],
+    ids=["max", "avg", "without edges", "adaptive", "diagonal", "diagonal below", "trace"],
+)
+def test_images_of_symbolic_extents(function):
+    module = Calls(function)
+    sides = {2: torch.export.Dim("h", min=5, max=64), 3: torch.export.Dim("w", min=5, max=64)}
+    model = tw.compile(module, (torch.ones(2, 3, 9, 11),), target="cpu", dynamic_shapes=((sides,),))
     for shape in ((9, 11), (16, 5)):
         x = torch.randn(2, 3, *shape)
-        torch.testing.assert_close(model(x), pool(x))
+        torch.testing.assert_close(model(x), module(x), rtol=1e-5, atol=1e-5)
 
 
 def test_an_extent_that_is_bounded():
     embedding = torch.nn.Embedding(8, 4)
     lookup = Calls(lambda x: embedding(torch.arange(x.shape[1])) + x)
-    length = torch.export.Dim("length", max=8)
+    length = torch.export.Dim("length", min=3, max=8)
     model = tw.compile(lookup, (torch.ones(1, 6, 4),), target="cpu", dynamic_shapes=(({1: length},),))
     x = torch.ones(1, 8, 4)
     torch.testing.assert_close(model(x), lookup(x))
     with pytest.raises(ValueError, match=r"expected extent \w+ in dimension 1 to be at most 8"):
         model(torch.ones(1, 9, 4))
+    with pytest.raises(ValueError, match=r"expected extent \w+ in dimension 1 to be at least 3"):
+        model(torch.ones(1, 2, 4))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
 def test_a_histogram(dtype):
     x = torch.tensor([-2, 0, 0, 1, 3, 3, 4, 7]).to(dtype)
@@ -98,11 +118,35 @@ def test_a_histogram_of_the_data_s_range():
         tw.compile(Calls(lambda x: torch.histc(x, bins=4)), (torch.randn(5),), target="cpu")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("ends", [[2, 2, 5, 7], [0, 7, 7, 7]], ids=str)
 def test_products_of_groups_of_rows(ends):
     x, w = torch.randn(7, 16).bfloat16(), torch.randn(4, 32, 16).bfloat16().transpose(1, 2)
     _check(lambda x, w, ends: torch._grouped_mm(x, w, offs=ends), x, w, torch.tensor(ends, dtype=torch.int32),
            rtol=1.6e-2, atol=1e-2)  # fmt: skip
+
+
+@pytest.mark.sweep
+def test_operators_that_whole_models_call_now_and_then():
+    x, w, places = torch.randn(4, 6), torch.randn(6), torch.tensor([[3, 0, 5], [1, 1, 2]])
+    small = torch.randint(-9, 9, (32, 24), dtype=torch.int8)
+    scale, zero = torch.tensor([0.1, 0.2, 0.05, 0.1]), torch.tensor([0, 3, -2, 0], dtype=torch.int32)
+
+    def calls(x, w, places, small, scale, zero):
+        return (
+            torch.nn.functional.prelu(x, w), torch.nn.functional.prelu(x[:, None], w[:1]),
+            torch.conv_tbc(x[:, None], w.reshape(2, 3, 1)[:, :1].expand(2, 6, 1), w[:1], 1),
+            x[0] * torch.kaiser_window(6) + torch.kaiser_window(6, periodic=False, beta=9.0),
+            x[0] * torch.bartlett_window(6) + torch.bartlett_window(6, periodic=False),
+            torch.nonzero_static((x > 0).int(), size=20), torch.nonzero_static(x[0] > 0, size=2, fill_value=7),
+            torch.put(x, places, w.reshape(2, 3), accumulate=True), torch._int_mm(small, small.T),
+            x.index_reduce(0, places[0] % 4, x[:3], "amax"),
+            x.index_reduce(0, places[1], x[:3], "mean", include_self=False),
+            torch.fake_quantize_per_tensor_affine(x, 0.05, 3, -8, 7),
+            torch.fake_quantize_per_channel_affine(x, scale, zero, 0, -128, 127),
+        )  # fmt: skip
+
+    _check(calls, x, w, places, small, scale, zero)
 
 
 def test_attention_whose_heads_are_put_together_by_a_view():

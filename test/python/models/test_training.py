@@ -105,6 +105,7 @@ STEPS: dict[str, tuple[Callable[[], Any], Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "name", [one if one.endswith(", small") else pytest.param(one, marks=pytest.mark.slow) for one in STEPS]
 )
@@ -135,6 +136,7 @@ class Block(torch.nn.Module):
         return self.out(F.gelu(x + y.transpose(1, 2).flatten(2)))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("optimiser", "options"), [(torch.optim.SGD, SGD), (torch.optim.AdamW, ADAMW)])
 def test_a_step_of_a_model_of_many_operators(optimiser: Any, options: dict[str, Any]) -> None:
     torch.manual_seed(1)
@@ -154,6 +156,7 @@ _MASKS = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", _MASKS)
 def test_attention_s_gradients(name: str) -> None:
     torch.manual_seed(2)

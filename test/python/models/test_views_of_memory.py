@@ -36,6 +36,7 @@ def _expected(x: np.ndarray) -> list[np.ndarray]:
     return [first, y, x.reshape(-1), y.sum(1).reshape(-1, 4), half, -half]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("without", [(), ("plan-memory",), ("view-reshapes",), ("fuse-operators",)])
 @pytest.mark.parametrize("symbolic", [False, True], ids=["static", "symbolic"])

@@ -52,6 +52,7 @@ def root_mean_square(made: np.ndarray, right: np.ndarray) -> float:
     return float(np.sqrt(((made.astype("float64") - right) ** 2).mean() / (right**2).mean()))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "heads, extents, options",
     [

@@ -38,17 +38,20 @@ def check(shape: tuple[int, ...], keys: int, target: str, names: str, **options:
     assert np.abs(got - exact).max() <= 2.0**-10 * max(1, np.abs(v).max())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_several_queries(target: str) -> None:
     for names in ("slopes", "sinks", "slopes and sinks"):
         check((2, 70, 64), 100, target, names, is_causal=True, offset=30)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_one_query_whose_keys_are_split(target: str) -> None:
     check((1, 6, 1, 64), 900, target, "slopes and sinks", offset=899)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_rows_that_see_no_key_but_a_sink_are_zero(target: str) -> None:
     q, k, v = np.random.default_rng(0).standard_normal((3, 2, 70, 64)).astype("float16")

@@ -29,6 +29,7 @@ def check(found: Any, exact: Any, rounding: float) -> None:
     assert off.max().item() <= rounding * largest
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
@@ -57,6 +58,7 @@ def test_softmax_along_another_axis() -> None:
     check(ops.softmax(x, axis=0, target=SIM), torch.softmax(x.double(), 0), 2e-6)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize(
     ("shape", "axis"),
@@ -71,6 +73,7 @@ def test_sums(shape: tuple[int, int], axis: int, dtype: Any) -> None:
     check(ops.mean(x, axis=axis, target=SIM), x.double().mean(axis), 4 * ROUNDING[dtype])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("shape", [(3, 8861), (2, 33572), (2, 33001)])
 def test_norms(shape: tuple[int, int], dtype: Any) -> None:
@@ -81,6 +84,7 @@ def test_norms(shape: tuple[int, int], dtype: Any) -> None:
     check(ops.rms_norm(x, g, target=SIM), exact, 4 * ROUNDING[dtype])
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("op", "shapes", "kernels"),
     [

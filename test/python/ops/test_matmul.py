@@ -88,6 +88,7 @@ def test_batches(target: str) -> None:
     assert np.abs(got.astype("float64") - exact).max() <= 2**-9 * np.abs(exact).max()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize(
     ("bias_dtype", "residual_dtype"), [("float32", "float16"), ("float16", None), (None, "float32"), ("int32", "int32")]
@@ -119,10 +120,10 @@ def test_rows_of_several_dimensions() -> None:
         assert np.abs(got.astype("float64") - exact).max() <= 2**-9 * np.abs(exact).max()
     with pytest.raises(ValueError) as error:
         ops.matmul(a, b)
-    assert str(error.value) == "matmul: expected factors that fit, got shapes (2, 3, 5, 24) and (40, 24)"
+    assert str(error.value) == "matmul: expected operands that fit, got shapes (2, 3, 5, 24) and (40, 24)"
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize(
@@ -192,6 +193,7 @@ def test_a_choice_of_any_schedule() -> None:
     assert np.abs(got - expected(a, b)).max() < 0.05
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89", "sm_120"])
 def test_what_is_chosen_fits(arch: str) -> None:
     for shape in ((4096, 4096, 512), (256, 4096, 1024)):
@@ -201,14 +203,20 @@ def test_what_is_chosen_fits(arch: str) -> None:
         assert all(launch.shared_bytes <= most for launch in launches)
 
 
+def _elements(choice: Choice) -> int:
+    rows, columns = choice.options["tile"]
+    return rows * columns
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int8"])
 def test_what_is_tried_by_warpgroups_fits(dtype: str) -> None:
     """Registers and shared memory: what the model may choose is no error."""
     problem = Problem(4096, 4096, 512, dtype, "NT")
-    for choice in candidates(problem, H200):
-        if choice.schedule == "matmul_wgmma":
-            s, tensors = schedules.matmul_wgmma(4096, 4096, 512, dtype, transpose_b=True, **choice.options)
-            tw.lower(s, tensors, stage="gpu", target="cuda -arch=sm_90a")
+    found = [choice for choice in candidates(problem, H200) if choice.schedule == "matmul_wgmma"]
+    largest = sorted({choice.options["tile"]: choice for choice in found}.values(), key=lambda one: -_elements(one))
+    for choice in largest[:6]:
+        s, tensors = schedules.matmul_wgmma(4096, 4096, 512, dtype, transpose_b=True, **choice.options)
+        tw.lower(s, tensors, stage="gpu", target="cuda -arch=sm_90a")
 
 
 def test_few_rows_have_a_tile_for_each_sm() -> None:
@@ -251,10 +259,10 @@ def message(error: type[Exception], *arrays: Any, **options: Any) -> str:
 
 def test_refusals() -> None:
     a, b = ops.Operand((4, 8), "float16"), ops.Operand((8, 6), "float16")
-    assert message(ValueError, a, a) == "matmul: expected factors that fit, got shapes (4, 8) and (4, 8)"
+    assert message(ValueError, a, a) == "matmul: expected operands that fit, got shapes (4, 8) and (4, 8)"
     assert (
         message(ValueError, a, b, transpose_b=True)
-        == "matmul: expected factors that fit, got shapes (4, 8) and (8, 6) transposed"
+        == "matmul: expected operands that fit, got shapes (4, 8) and (8, 6) transposed"
     )
     assert (
         message(TypeError, a, ops.Operand((8, 6), "int8"))
@@ -293,6 +301,7 @@ def test_refusals() -> None:
         ops.softmax.schedule(te.placeholder((n, 8), name="x"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_one_function_for_any_number_of_rows(target: str) -> None:
     """And of columns of both factors, by either schedule: the options of a call stay what they are."""
@@ -343,7 +352,7 @@ def test_a_near_product_has_other_tiles() -> None:
     assert near.options == {**others, "stream_k": True}
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize(
     "shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (4096, 4096, 512), (100, 50257, 768)]
@@ -351,7 +360,7 @@ def test_a_near_product_has_other_tiles() -> None:
 def test_candidates_can_be_scheduled(shape: tuple[int, int, int], layout: str) -> None:
     found = list(candidates(Problem(*shape, "bfloat16", layout), H200))
     assert {choice.schedule for choice in found} == {"matmul_mma", "matmul_wgmma"}
-    for choice in found:
+    for choice in found[:: max(1, len(found) // 60)]:
         getattr(schedules, choice.schedule)(
             *shape, "bfloat16", transpose_a=layout[0] == "T", transpose_b=layout[1] == "T", **choice.options
         )
@@ -405,7 +414,7 @@ def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: 
         selection.table.cache_clear()
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float64", "bool"]
 )

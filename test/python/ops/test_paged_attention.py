@@ -45,6 +45,7 @@ class Cache:
             testing.assert_within(got[number], exact, unit * (magnitude + np.abs(exact)) + 2.0**-18 * (magnitude + 1))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("page", [16, 64])
 def test_one_query_of_each_sequence(page: int, target: str) -> None:
@@ -52,6 +53,7 @@ def test_one_query_of_each_sequence(page: int, target: str) -> None:
     cache.check(np.random.default_rng(1).standard_normal((3, 8, 1, 64)).astype("float16"), target)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "options",
@@ -69,6 +71,7 @@ def test_several_queries(options: dict[str, Any], target: str) -> None:
     cache.check(np.random.default_rng(1).standard_normal((2, 2, 70, 64)).astype("float16"), target, **options)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_sequences_without_keys_and_pages_that_no_tile_fits(target: str) -> None:
     q = np.random.default_rng(1).standard_normal((2, 2, 3, 64))

@@ -337,7 +337,7 @@ def check(make: Callable[[Draw], Case], seed: int, target: str) -> None:
     testing.assert_within(got, value, bound)
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", ["sim", "cpu"])
 @pytest.mark.parametrize("make", OPERATIONS)
 def test_operations(make: Callable[[Draw], Case], target: str) -> None:

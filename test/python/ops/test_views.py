@@ -18,6 +18,7 @@ VIEWS = {
 }  # fmt: skip
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_views(view: str, target: str) -> None:

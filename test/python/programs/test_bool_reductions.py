@@ -9,6 +9,7 @@ import tilewright as tw
 from tilewright import te
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", ["max", "min"])
 @pytest.mark.parametrize("threads", [8, 24, 32, 64, 96])
 def test_a_reduction_of_bool_across_threads(threads: int, name: str) -> None:

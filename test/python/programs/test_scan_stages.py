@@ -254,7 +254,7 @@ def on_threads(s: Schedule, stage: Tensor, count: int = 4, axis: int = -1) -> No
     s[stage].bind(inner, te.thread_axis(TX))
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("make", PROGRAMS)
 def test_unscheduled(make: Callable[..., Program], size: tuple[int, ...]) -> None:
@@ -263,7 +263,7 @@ def test_unscheduled(make: Callable[..., Program], size: tuple[int, ...]) -> Non
     run(program, schedule(program), "cpu")
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("make", PROGRAMS)
 def test_threads_of_one_block(make: Callable[..., Program], size: tuple[int, ...]) -> None:
@@ -277,7 +277,7 @@ def test_threads_of_one_block(make: Callable[..., Program], size: tuple[int, ...
     assert tw.build(s, [*program.inputs, *program.outputs], tw.Target("cuda", arch="sm_90a")).cubin
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("make", [rnn, gru, lstm])
 @pytest.mark.parametrize("order", ["block outside", "block inside"])
@@ -329,6 +329,7 @@ def test_a_scan_without_steps(target: str) -> None:
     run(program, tw.auto_schedule(program.outputs, target), target)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_primitives_that_make_stages(size: tuple[int, ...], target: str) -> None:

@@ -66,6 +66,7 @@ def exact_case(name: str, x: np.ndarray, t: dict[str, np.ndarray]) -> np.ndarray
     return np.where(seen, x, -np.inf)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["documents", "padding", "blocks", pytest.param("distances", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("queries, keys", [(QUERIES, KEYS), (150, 240)], ids=["whole tiles", "tiles that are not full"])
 def test_masks_from_data(name: str, queries: int, keys: int) -> None:

@@ -33,7 +33,7 @@ def check(program: Program, exact: Callable[[np.ndarray], np.ndarray], *others: 
     assert np.abs(made - expected).max() <= 2 * 2.0**-11 * np.abs(c).max()
 
 
-@pytest.mark.parametrize("divided", ["before", "after"])
+@pytest.mark.parametrize("divided", ["before", "after", "by one over it"])
 def test_a_softmax_between_two_matmuls(divided: str) -> None:
     check(Program(2, 64, 128, 64, divided=divided), lambda x: x)
 
@@ -102,3 +102,17 @@ def test_what_follows_the_division_is_left_to_other_rules() -> None:
     out, x = Program(2, 64, 128, 64).tensors()[-1], te.placeholder((2, 64), "float16", name="x")
     scaled = te.compute(out.shape, lambda b, i, c: out[b, i, c] * x[b, i], name="scaled")
     assert "attention:" not in tw.auto_schedule(scaled, H200).explain()
+
+
+def test_a_chain_of_stages_is_not_inlined_to_see_that_it_is_none() -> None:
+    """Each stage reads the one before four times: inlined, twenty stages would be 4 to the power of 20 reads."""
+    made = te.placeholder((64,), name="X")
+    for step in range(20):
+        previous = made
+        made = te.compute(
+            (64,),
+            lambda i, A=previous, h=step + 1: A[i] + A[(i + h) % 64] * A[(i + 2 * h) % 64] - A[(i + 3 * h) % 64],
+            name=f"stage{step}",
+        )
+    s = tw.auto_schedule(made, "cuda -arch=sm_90a")
+    assert "elementwise: stage19" in s.explain()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,7 @@ def test_results_of_rows_of_any_length_are_stored_in_vectors() -> None:
     assert "store<4, 4>(&Y" in func.source(), "in CUDA C++ they are stores of the tensor as it is"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("target", ["cuda -device=H200", "cuda -device=A100"])
 def test_sums_of_float32_are_stored_from_registers_of_their_own(target: str) -> None:
     """They are added to zero, for registers that need not stand side by side while they are summed."""
@@ -151,3 +154,38 @@ def test_the_plan_names_the_stages() -> None:
     (decision,) = s.plan
     assert decision.stages == ("Y", "Y_product", "W_matrix", "X_windows")
     assert decision.why == "32 rows, 100 columns, K 144, in float32"
+
+
+def global_memory(op: tw.ops.Operator, *shapes: tuple[int, ...], **options: Any) -> Counter[str]:
+    """The instructions that move elements between memory and the chip."""
+    operands = [tw.ops.Operand(shape, "float16") for shape in shapes]
+    s, tensors = op.schedule(*operands, target=tw.Target.of("cuda -device=A100"), **options)
+    ptx = tw.build(s, tensors, target="cuda -device=A100").ptx
+    return Counter(re.findall(r"ld\.global[\w.]*|cp\.async[\w.]*|st\.global[\w.]*", ptx))
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("size", [8, 14])
+def test_a_convolution_of_one_tap_moves_what_its_matmul_moves(size: int) -> None:
+    moved = global_memory(tw.ops.conv, (8, 512, size, size), (1024, 512, 1, 1))
+    assert moved == global_memory(tw.ops.matmul, (1024, 512), (8, 512, size * size))
+    assert moved["cp.async.cg.shared.global"] > 0
+
+
+@pytest.mark.parametrize(
+    ("images", "options"),
+    [((2, 64, 9, 9), {"stride": 2}), ((2, 64, 5, 5), {}), ((2, 64, 6, 6), {"padding": 1})],
+    ids=["a stride", "rows that are not aligned", "a margin"],
+)
+def test_what_cp_async_cannot_copy(images: tuple[int, ...], options: dict[str, int]) -> None:
+    assert not global_memory(tw.ops.conv, images, (64, 64, 1, 1), **options)["cp.async.cg.shared.global"]
+
+
+@pytest.mark.parametrize("layout", ["first", "last"])
+@pytest.mark.parametrize("size", [(6, 8), (14, 6)])
+def test_convolutions_of_one_tap(size: tuple[int, int], layout: str) -> None:
+    x, w = integers((2, 40, *size), "float16"), integers((24, 40, 1, 1), "float16", 1)
+    given = x if layout == "first" else np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    y = np.asarray(tw.ops.conv.function(given, w, target=SIM, layout=layout)(given, w))
+    exact = np.einsum("nchw,fcij->nfhw", x.astype("float64"), w.astype("float64"))
+    np.testing.assert_array_equal(y if layout == "first" else y.transpose(0, 3, 1, 2), exact.astype("float16"))

@@ -36,6 +36,7 @@ def integers(shape: tuple[int, ...], dtype: str = "float32", seed: int = 0) -> A
     return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_layout(shape: tuple[int, int, int], layout: str) -> None:
@@ -47,6 +48,7 @@ def test_every_layout(shape: tuple[int, int, int], layout: str) -> None:
     np.testing.assert_array_equal(got, (a.T if layout[0] == "T" else a) @ (b.T if layout[1] == "T" else b))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("tile", [(4, 32), (6, 64), (16, 16)])
 @pytest.mark.parametrize("blocks", [1, 4])
 def test_other_settings(tile: tuple[int, int], blocks: int) -> None:
@@ -102,3 +104,33 @@ def test_convolutions_whose_windows_do_not_overlap_in_vectors_are_matmuls(kernel
     wide = np.pad(a, ((0, 0), (0, 0), (half, half), (half, half)))
     windows = np.lib.stride_tricks.sliding_window_view(wide, (kernel, kernel), (2, 3))[:, :, ::stride, ::stride]
     np.testing.assert_array_equal(got, np.einsum("ncijyx,fcyx->nfij", windows, b))
+
+
+@pytest.mark.parametrize(("channels", "lanes"), [(32, 16), (12, 4), (3, 0)])
+def test_windows_of_images_with_channels_last_are_copied_for_each_tile(channels: int, lanes: int) -> None:
+    """No matrix of all windows is stored, and a pixel's channels are copied in vectors."""
+    height, width, of = 9, 7, 5 * 4
+    x, w = te.placeholder((2, height, width, channels), name="x"), te.placeholder((9 * channels, 40), name="w")
+
+    def element(row: te.Expr, column: te.Expr) -> te.Expr:
+        n, y, z = row // of, row % of // 4 * 2 - 1, row % 4 * 2 - 1
+        y, z = y + column // channels // 3, z + column // channels % 3
+        inside = te.all(y >= 0, y < height, z >= 0, z < width)
+        return te.if_then_else(inside, x[n, y, z, column % channels], 0.0)
+
+    windows = te.compute((2 * of, 9 * channels), element, name="pixels")
+    k = te.reduce_axis((0, 9 * channels), "k")
+    y = te.compute((2 * of, 40), lambda i, j: te.sum(windows[i, k] * w[k, j], axis=k), name="y")
+    s = tw.auto_schedule(y, "cpu")
+    assert rules(s) == ["packed tiles"]
+    f = tw.build(s, [x, w, y], "cpu", "conv")
+    text = f.ir("loops")
+    assert f"memref<{2 * of}x{9 * channels}xf32>" not in text, text
+    a, b = integers(x.shape), integers(w.shape, seed=1)
+    (got,) = testing.run(f, [a, b], [(y.shape, "float32")])
+    wide = np.pad(a, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    of_all = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), (1, 2))[:, ::2, ::2]
+    exact = np.einsum("nijcyx,yxcf->nijf", of_all, b.reshape(3, 3, channels, 40))
+    np.testing.assert_array_equal(got, exact.reshape(got.shape))
+    copies = [line for line in str(s).splitlines() if "vectorize" in line and "k.inner" in line]
+    assert f"{lanes})" in copies[0] if lanes else not copies, str(s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import sys
 from typing import Any
 
 import pytest
@@ -94,15 +94,20 @@ def test_settings_that_there_are_not(settings: Any, message: str) -> None:
 
 
 def test_it_takes_milliseconds() -> None:
-    """50 for three stages: the least of several times, as others may use the machine."""
-    out = layer()
+    """Some ten for three stages: 7,000 calls of functions. A machine that is busy takes longer, but calls no more."""
+    out, count = layer(), 0
     tw.auto_schedule(out, "cuda")
-    times = []
-    for _ in range(10):
-        begin = time.perf_counter()
+
+    def profile(frame: object, event: str, arg: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(profile)
+    try:
         tw.auto_schedule(out, "cuda")
-        times.append(time.perf_counter() - begin)
-    assert min(times) < 0.05
+    finally:
+        sys.setprofile(None)
+    assert 1000 < count < 15_000
 
 
 def test_the_same_program_gets_the_same_schedule() -> None:

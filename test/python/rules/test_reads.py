@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+import tilewright as tw
 from tilewright import ops, testing
 
 CUDA = "cuda -device=H200"
@@ -45,6 +46,7 @@ def test_a_sum_in_parts_reads_vectors_through_maps() -> None:
     assert [kernel.count("ld.global.nc.v4") > 0 for kernel in kernels] == [True, False, True, False, True]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("columns", [65600, 65601])
 @pytest.mark.parametrize("op", ["layer_norm", "softmax", "log_softmax"])
 def test_long_rows_in_parts(op: str, columns: int) -> None:
@@ -95,7 +97,7 @@ def _convolved(x: np.ndarray, w: np.ndarray, stride: int, padding: int) -> np.nd
     return y
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("images", "filters", "stride", "padding"),
     [
@@ -124,3 +126,23 @@ def test_an_sm_has_all_warps_of_reductions_of_a_thread() -> None:
     x, w = ops.Operand((2, 176, 243, 243), "bfloat16"), ops.Operand((176, 1, 3, 3), "bfloat16")
     (kernel,) = ops.conv.function(x, w, target=CUDA, stride=3, groups=176).report().kernels
     assert kernel.occupancy is not None and kernel.occupancy.warps == kernel.occupancy.most == 64
+
+
+def test_groups_of_channels_are_not_copied_to_be_normalised() -> None:
+    """The sum, the squares of what is centred and the results read the images themselves: each of them inlines the
+    groups, one by way of a stage that two kernels inline."""
+    s, tensors = ops.group_norm.schedule(ops.Operand((2, 64, 16, 16), "float16"), groups=8, target=tw.Target.of(CUDA))
+    assert s.plan is not None
+    assert [decision.rule for decision in s.plan] == ["reduction", "reduction", "elementwise"]
+    func = tw.build(s, tensors, target=CUDA)
+    assert len(func.launch_config().launches) == 3
+
+
+@pytest.mark.parametrize("shape", [(2, 12, 5, 7), (1, 8, 40)])
+def test_groups_of_channels_that_are_read_in_place(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(2).standard_normal(shape).astype("float32")
+    y = np.asarray(ops.group_norm.function(x, groups=4, target="sim")(x))
+    grouped = x.astype("float64").reshape(shape[0], 4, -1)
+    centred = grouped - grouped.mean(-1, keepdims=True)
+    exact = centred / np.sqrt(centred.var(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(y, exact.reshape(shape), rtol=1e-5, atol=1e-5)

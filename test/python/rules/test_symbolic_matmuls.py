@@ -23,6 +23,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CASES)
 def test_one_kernel_for_all_rows(name: str) -> None:
     dtype, N, K, b_transposed, target = CASES[name]

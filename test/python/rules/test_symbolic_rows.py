@@ -53,7 +53,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["sim -device=H200", "sim -arch=sm_75", "cpu"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_kernel_for_any_number_of_rows(name: str, target: str) -> None:
@@ -71,3 +71,15 @@ def test_one_kernel_for_any_number_of_rows(name: str, target: str) -> None:
         value = exact(*(one.astype("float64") for one in arrays))
         (found,) = testing.run(function, arrays, [(value.shape, output.dtype)])
         np.testing.assert_array_equal(found.astype("float64"), value)
+
+
+@pytest.mark.parametrize("rows", [N, 16384])
+def test_a_softmax_of_any_number_of_rows_has_a_block_for_each_and_divides_once(rows: te.Var | int) -> None:
+    X = te.placeholder((rows, 1024), "float16", "X")
+    (Y,) = OPERATORS["softmax"](X, axis=1)
+    s = tw.auto_schedule(Y, "cuda -device=H200")
+    assert s.plan is not None
+    (decision,) = s.plan
+    assert (decision["threads"], decision["rows"]) == ((128, 1) if rows is N else (32, 8))
+    ptx = tw.build(s, [X, Y], "cuda -device=H200").ptx
+    assert (ptx.count("rcp.rn.f32"), ptx.count("div.")) == (1, 0)

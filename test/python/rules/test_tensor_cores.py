@@ -9,10 +9,10 @@ import pytest
 
 import tilewright as tw
 from rules.test_classes import matmul
-from tilewright import testing
+from tilewright import te, testing
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("place", range(12))
 def test_each_tile(place: int) -> None:
     case = matmul(70, 90, 150, dtype="float16", acc="float32", b=place % 2 == 0, epilogue=lambda v: v + 1)
@@ -38,6 +38,7 @@ WARPGROUPS = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("extents", "options", "dtype"), WARPGROUPS)
 def test_warpgroups(extents: tuple[int, int, int], options: dict[str, Any], dtype: str) -> None:
     """Small ones are the other rule's, by the model: here they are asked for."""
@@ -53,6 +54,24 @@ def test_warpgroups(extents: tuple[int, int, int], options: dict[str, Any], dtyp
             np.testing.assert_array_equal(got, case.exact[0])
 
 
+@pytest.mark.parametrize(("layout", "rule"), [("NT", "warpgroups"), ("NN", "tensor cores"), ("TT", "tensor cores")])
+def test_bytes_lie_along_k_for_warpgroups(layout: str, rule: str) -> None:
+    """Only 16-bit operands may lie across k: others of a model once had no schedule."""
+    M, N, K = 4096, 4096, 1024
+    A = te.placeholder((M, K) if layout[0] == "N" else (K, M), "int8", name="A")
+    B = te.placeholder((K, N) if layout[1] == "N" else (N, K), "int8", name="B")
+    k = te.reduce_axis((0, K), name="k")
+
+    def product(i: te.Expr, j: te.Expr) -> te.Expr:
+        a, b = A[i, k] if layout[0] == "N" else A[k, i], B[k, j] if layout[1] == "N" else B[j, k]
+        return te.sum(a.astype("int32") * b.astype("int32"), axis=k)
+
+    C = te.compute((M, N), product, name="C")
+    s = tw.auto_schedule(C, "cuda -device=H200")
+    assert [one.rule for one in s.plan or ()] == [rule]
+
+
+@pytest.mark.sweep
 def test_each_configuration_of_warpgroups_lowers() -> None:
     case = matmul(2048, 3072, 512, dtype="bfloat16", acc="float32", b=True)
     (out,) = case.outputs

@@ -48,6 +48,7 @@ def outcome(function: Any, *args: Any, **named: Any) -> tuple[type[Exception], s
     return kind_of(caught.value), str(caught.value)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "float16"])
 def test_slices_that_begin_anywhere(target: str, dtype: str) -> None:

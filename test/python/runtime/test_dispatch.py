@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from fake_arrays import WITHOUT_TORCH
 from tilewright import schedules, te
 from tilewright.runtime.dlpack import read_capsule
 
@@ -131,7 +132,9 @@ def test_what_none_takes(by_type_and_shape: tw.Dispatch) -> None:
     )
 
 
-LOADED = """
+LOADED = (
+    WITHOUT_TORCH
+    + """
 import sys
 import numpy as np
 import tvm_ffi
@@ -150,6 +153,7 @@ print(module.get_function_doc("scale"))
 print(module.get_function_metadata("scale")["functions"][1])
 assert not [name for name in sys.modules if name.split(".")[0] in ("tilewright", "mlir")]
 """
+)
 
 
 @needs_compiler

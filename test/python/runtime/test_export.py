@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from fake_arrays import WITHOUT_TORCH
 from tilewright import te
 from tilewright.ir import library as tilewright_library
 from tilewright.runtime.ffi import libtvm_ffi_path
@@ -92,7 +93,9 @@ def test_names_that_mean_something_else_to_c(tmp_path: Path) -> None:
     assert "more(DLTensor *arg_int, DLTensor *arg_new)" in (tmp_path / "kernels.h").read_text()
 
 
-CHECK = """
+CHECK = (
+    WITHOUT_TORCH
+    + """
 import sys
 import numpy as np
 import tvm_ffi
@@ -111,6 +114,7 @@ print(module.get_function_doc("mul").splitlines()[0])
 print(module.get_function_metadata("add")["signature"])
 assert not [name for name in sys.modules if name.split(".")[0] in ("tilewright", "mlir")]
 """
+)
 
 
 def test_loads_where_this_project_is_not(library: Path) -> None:
@@ -288,7 +292,9 @@ def test_kernels_for_several_architectures(tmp_path: Path) -> None:
         module.add_load("first")
 
 
-ON_FAKE = """
+ON_FAKE = (
+    WITHOUT_TORCH
+    + """
 import ctypes, sys
 import tvm_ffi
 
@@ -324,6 +330,7 @@ except RuntimeError as error:
     print(error, flush=True)
 module.add_load(0)
 """
+)
 
 
 def test_an_exported_library_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:

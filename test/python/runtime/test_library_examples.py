@@ -30,7 +30,11 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize(
     ("user", "target"),
     [
-        pytest.param(user, target, marks=() if target == "cpu" else pytest.mark.gpu)
+        pytest.param(
+            user,
+            target,
+            marks=pytest.mark.gpu if target != "cpu" else pytest.mark.sweep if user in ("torch", "jax") else (),
+        )
         for target, users in scripted.USERS.items()
         for user in users
     ],

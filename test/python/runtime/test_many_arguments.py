@@ -22,6 +22,7 @@ def arrays(count: int) -> list[np.ndarray]:
     return [np.full((3, 2), i, "float32") for i in range(count)]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("inputs", "outputs"), [(20, 1), (12, 12), (40, 40)])
 def test_many_arguments(inputs: int, outputs: int) -> None:
     function = many(inputs, outputs)

@@ -13,6 +13,7 @@ from tree import ROOT
 SOURCES = ("host/*.cpp", "ExchangeTypes.cpp", "PythonArguments.cpp", "PythonCall.cpp", "PythonCallable.cpp")
 
 
+@pytest.mark.sweep
 def test_no_races(tmp_path: Path) -> None:
     compiler = shutil.which("g++")
     if compiler is None:

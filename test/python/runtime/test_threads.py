@@ -78,6 +78,7 @@ ROADS: dict[str, Callable[[str, Path], Road]] = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("road", "target"),
     [(road, target) for road in ROADS for target in ("cpu", "sim") if (road, target) != ("library", "sim")],

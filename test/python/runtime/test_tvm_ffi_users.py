@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from fake_arrays import WITHOUT_TORCH
 from tilewright import te
 from tilewright.runtime.ffi import libtvm_ffi, raise_error
 
@@ -116,7 +117,7 @@ def test_many_threads_load_and_call(libraries: tuple[Path, Path]) -> None:
 def test_a_process_that_ends_while_it_is_loaded(libraries: tuple[Path, Path]) -> None:
     """Nothing is torn down in a wrong order at the end."""
     script = (
-        "import sys, numpy as np, tvm_ffi\n"
+        f"{WITHOUT_TORCH}import numpy as np, tvm_ffi\n"
         "scale = tvm_ffi.load_module(sys.argv[1]).scale\n"
         "a = np.ones(8, 'float32'); b = np.zeros(8, 'float32'); scale(a, b)\n"
         "try: scale(a)\nexcept Exception as error: kept = error\n"

@@ -68,6 +68,7 @@ def arrays(page: int) -> list[np.ndarray]:
     return [numbers.reshape(SEQUENCES, count).astype("int32"), a, b]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("page", [8, 16, 32, 64, 128, 256])
 def test_pages_of_any_size(page: int) -> None:
     s, args = paged(page)

@@ -297,6 +297,7 @@ def rolled(height=60, width=32, taps=3, step=1, rows=16, scope="shared"):
     return s, A, B, C
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("scope", ["shared", "local"])
 @pytest.mark.parametrize(("taps", "step"), [(3, 1), (5, 2), (2, 1)])
@@ -427,6 +428,7 @@ LAID_OUT = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("how", ["double_buffer", "pipeline of 3", "async"])
 @pytest.mark.parametrize("layout", LAID_OUT)
 def test_layouts_in_software_pipelines(layout: str, how: str) -> None:

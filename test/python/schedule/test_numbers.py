@@ -81,7 +81,7 @@ def outcome(name: str, number: int) -> str:
     return ""
 
 
-@pytest.mark.parametrize("numbers", [(-1, 2**31 - 1, 2**70), pytest.param(NUMBERS, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("numbers", [(-1, 2**70), pytest.param(NUMBERS, marks=pytest.mark.sweep)])
 def test_every_number_of_every_primitive(numbers: tuple[int, ...]) -> None:
     """In a process of its own, so that a call that dies or hangs is told by its name."""
     code = f"""
@@ -94,7 +94,7 @@ for name in CALLS:
     folder = Path(__file__).parent.parent
     command = [sys.executable, "-c", code]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     except subprocess.TimeoutExpired as late:
         pytest.fail(f"hangs: {(late.stdout or b'').decode().splitlines()[-1]}")
     lines = [line.split("|", 2) for line in done.stdout.splitlines()]

@@ -61,6 +61,7 @@ def test_axes_of_the_tutorial() -> None:
     assert "for k.inner in range(16):  # threadIdx.x" in text
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8"])
 @pytest.mark.parametrize(("reducer", "name"), [(te.sum, "sum"), (te.prod, "prod"), (te.max, "max"), (te.min, "min")])
 def test_each_reducer_with_its_identity(reducer, name: str, dtype: str) -> None:

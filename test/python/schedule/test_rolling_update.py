@@ -36,6 +36,7 @@ def run(s, args, inputs, shape, target, dtype="float32"):
     return made
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize(("rows", "columns"), [(3, 1), (5, 7), (4, 100)])
 @pytest.mark.parametrize("inline", [False, True])

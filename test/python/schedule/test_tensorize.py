@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from tilewright import CompileError, ScheduleError, te, testing
 TARGETS = ["sim", "cpu"]
 
 
+@cache  # it is proved when it is made
 def gemv(rows: int, columns: int, *, parts="body reset update", name="gemv", dtype="float32", kind="unroll"):
     """TVM's tutorial's intrinsic, with its statements in place of calls of C."""
     a = te.placeholder((columns,), dtype, name="a")
@@ -76,12 +79,14 @@ def tensorized(intrinsic, *, rows=16, columns=None, depth=48):
     return s, A, B, C
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("parts", ["body", "reset update"])
 def test_a_tile_with_the_whole_reduction(target: str, parts: str) -> None:
     check_matmul(*tensorized(gemv(16, 48, parts=parts)), target)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("parts", ["body reset update", "reset update", "body update"])
 def test_a_tile_with_a_part_of_the_reduction(target: str, parts: str) -> None:

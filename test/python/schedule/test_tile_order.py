@@ -143,7 +143,7 @@ RASTERS = [
 ]
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("symbolic", [(True, False), (False, True), (True, True)], ids=str)
 @pytest.mark.parametrize("options", RASTERS[:3], ids=str)
 @pytest.mark.parametrize("shape", [(1, 1), (5, 7), (16, 3)], ids=str)
@@ -153,7 +153,7 @@ def test_symbolic_extents_change_no_order(
     assert places(*shape, symbolic=symbolic, **options) == places(*shape, **options)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", RASTERS, ids=str)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (3, 5), (9, 11), (16, 8), (13, 27)], ids=str)
 def test_each_tile_is_done_once(shape: tuple[int, int], options: dict[str, Any]) -> None:

@@ -92,6 +92,7 @@ def shape_of(tensor: te.Tensor) -> tuple[int, ...]:
     return tuple(int(str(extent)) for extent in tensor.shape)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "options",
     [
@@ -178,12 +179,12 @@ def test_one_in_two_pixels() -> None:
     [
         (
             {"tile": (2, 4, 8)},
-            "wgmma of stage 'P': expected a first operand whose rows, or columns, lie one behind the other in buffer 'A' as those "
+            "wgmma of stage 'P': expected rows or columns of operand A that lie one behind the other in buffer 'A' as those "
             "of the accumulator do: have a stage of its own hold them so",
         ),
         (
             {"tile": (1, 16, 4), "size": 16},
-            "wgmma of stage 'P': expected a first operand from a multiple of 8 rows of buffer 'A' on",
+            "wgmma of stage 'P': expected operand A from a multiple of 8 rows of buffer 'A' on",
         ),
         (
             {"tile": (1, 16, 4), "size": 16, "kernel": 2},
@@ -191,7 +192,7 @@ def test_one_in_two_pixels() -> None:
         ),
         (
             {"products": 32},
-            "wgmma of stage 'P': expected a first operand from a multiple of 32 columns of buffer 'A' on, in whole swizzle spans",
+            "wgmma of stage 'P': expected operand A from a multiple of 32 columns of buffer 'A' on, in whole swizzle spans",
         ),
         (
             {"split_rows": 2},

@@ -59,6 +59,7 @@ def integers(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(-8, 9, shape).astype(as_dtype(dtype))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("reduce", "exact"), [(te.max, np.max), (te.min, np.min), (te.sum, np.sum)], ids=["max", "min", "sum"]
 )

@@ -49,7 +49,7 @@ def check(batch, queries, keys, width, dtype="bfloat16", spread=1.0, **options) 
     assert np.sqrt(np.mean((made.astype("float64") - exact) ** 2)) <= unit * np.sqrt(np.mean(exact**2))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("width", [64, 128])
 @pytest.mark.parametrize("causal", [False, True])
 def test_attention(width, causal):
@@ -72,6 +72,7 @@ def test_three_warpgroups_and_wide_tiles():
     check(1, 192, 384, 64, tile=(192, 128), causal=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("queries", "keys", "width", "causal"),
     [(64, 100, 64, False), (50, 64, 40, False), (70, 90, 72, True), (3, 5, 8, True)],
@@ -80,7 +81,7 @@ def test_extents_that_no_tile_divides(queries, keys, width, causal):
     check(2, queries, keys, width, tile=(64, 64), causal=causal)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_blocks_that_stay(blocks, causal):
@@ -132,7 +133,7 @@ def test_heads(shapes):
 SQUARE = [(1, 70, 64), (1, 90, 64), (1, 90, 64)]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "options",
     [
@@ -148,6 +149,7 @@ def test_options(options):
     run_of(SQUARE, **options)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("shape", [(70, 90), (1, 1, 90)])
 @pytest.mark.parametrize("dtype", ["bool", "float32"])
 def test_masks(shape, dtype):
@@ -158,7 +160,7 @@ def test_masks(shape, dtype):
 ONE_QUERY = [(2, 8, 1, 64), (2, 2, 300, 64), (2, 2, 300, 72)]
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("shapes", "options"),
     [
@@ -176,6 +178,7 @@ def test_split_keys(shapes, options):
     run_of(shapes, **options)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("dtype", ["bool", "float32"])
 def test_split_keys_with_a_mask(dtype):
     drawn = np.random.default_rng(2).standard_normal((8, 1, 300))
@@ -186,6 +189,7 @@ def test_heads_of_256():
     run_of([(1, 64, 256), (1, 128, 256), (1, 128, 256)], behind=64)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("shapes", "options"),
     [
@@ -206,7 +210,7 @@ def test_results_from_registers_have_whole_columns():
         attention_of(*tensors, tile=(64, 64), is_direct=True)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("width", "wide", "tile"), [(256, 256, (128, 64)), (192, 128, (128, 128))])
 def test_wide_heads_of_two_warpgroups_have_no_spills(width, wide, tile, causal):
@@ -263,7 +267,7 @@ def test_masks_are_computed_only_for_tiles_that_they_cut():
     assert loop.index("} else {") < loop.index("arith.cmpi sle") < loop.index("tile.row_reduce max")
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("width", [64, 128])
 @pytest.mark.parametrize("options", [{}, {"blocks": 131}, {"tile": (128, 64)}], ids=str)
 def test_the_assembler_keeps_matmuls_of_masked_tiles_asynchronous(width, options):

@@ -180,6 +180,7 @@ def numbers(dtype: str, *shape: int, spread: float = 1.0) -> Any:
     return (spread * rng.standard_normal(shape)).astype(as_dtype(dtype))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("rows", "width", "hidden", "wide", "dtype", "options"),
     [(64, 64, 192, 64, "float16", {}), (128, 128, 256, 192, "bfloat16", {"warpgroups": 2})],
@@ -235,6 +236,7 @@ CHAINS = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", CHAINS)
 def test_one_loop_goes_over_the_tiles(name: str) -> None:
     s, args = CHAINS[name]()
@@ -244,6 +246,7 @@ def test_one_loop_goes_over_the_tiles(name: str) -> None:
     assert consumer.count("scf.for") == 1
 
 
+@pytest.mark.sample(1)
 @needs_disassembler
 @pytest.mark.parametrize("name", CHAINS)
 def test_the_assembler_has_nothing_to_say(name: str) -> None:

@@ -24,6 +24,7 @@ def convolve(x: Exact, w: Exact, stride: int) -> Exact:
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("batch", "channels", "size", "filters", "kernel", "options"),
     [

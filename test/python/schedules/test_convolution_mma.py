@@ -15,6 +15,7 @@ from tilewright.backend.cubin import link
 SMALL = {"tile": (32, 32), "warps": (1, 2), "stages": 3}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -36,6 +37,7 @@ def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any])
     check_conv2d(schedules.conv2d_mma, shape, SMALL | options)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [

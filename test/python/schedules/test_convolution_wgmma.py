@@ -13,6 +13,7 @@ from tilewright import schedules, te, testing
 from tilewright.backend.cubin import link
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -40,6 +41,7 @@ def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any])
     check_conv2d(schedules.conv2d_wgmma, shape, options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_shapes(seed: int) -> None:
     """Any number of channels, filters and pixels, in tiles that reach over their ends, exactly."""
@@ -68,6 +70,7 @@ def test_random_shapes(seed: int) -> None:
     np.testing.assert_array_equal(y, exact.astype("float16"))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [

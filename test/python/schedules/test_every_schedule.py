@@ -54,6 +54,7 @@ def check(scheduled: Any) -> None:
         assert not kernel.notes and not kernel.spills and not kernel.mismatches, str(kernel)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", READY)
 def test_ready(name: str) -> None:
     check(READY[name]())
@@ -66,7 +67,7 @@ MEASURED: dict[str, tuple[Problem, Choice]] = {
 }
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", MEASURED)
 def test_measured(name: str) -> None:
     p, choice = MEASURED[name]

@@ -13,6 +13,7 @@ from tilewright import schedules, te, testing
 SMALL = {"tile": (32, 32)}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -39,7 +40,7 @@ def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
     testing.assert_within(c, a.astype(np.float64) @ b.astype(np.float64), testing.dot_bound(a, b, K))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize(
     ("shape", "batch", "options"),
@@ -83,6 +84,7 @@ def test_sgemm_takes_one_barrier_a_step() -> None:
     assert text.count("gpu.barrier") == 1
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 def test_rows_of_whole_vectors_are_read_in_vectors(layout: str) -> None:
     """Extents that no tile divides, but that are multiples of four."""
@@ -93,6 +95,7 @@ def test_rows_of_whole_vectors_are_read_in_vectors(layout: str) -> None:
     assert ".v4" not in odd.replace("shared.v4", "")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 def test_with_more_stages_no_register_holds_what_is_fetched(layout: str) -> None:
     ways = {"transpose_a": layout[0] == "T", "transpose_b": layout[1] == "T"}
@@ -103,6 +106,7 @@ def test_with_more_stages_no_register_holds_what_is_fetched(layout: str) -> None
     assert ptx.count("], 4;") == singly * 3 * 8 and ptx.count("], 16;") == (2 - singly) * 3 * 2
 
 
+@pytest.mark.sweep
 def test_a_step_is_longer_where_few_blocks_wait_for_it() -> None:
     """Small matmuls have tiles for many SMs, and K tiles of 32; large ones have the largest tiles."""
     target = "cuda -device=H200"

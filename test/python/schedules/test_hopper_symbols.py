@@ -40,7 +40,7 @@ def check(shape: tuple[Any, Any, Any], sizes: list[Any], types: tuple[str, str, 
     )
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -62,7 +62,7 @@ def test_rows(shape: tuple[Any, Any, Any], options: dict[str, Any]) -> None:
     check(shape, [1, 64, 127, 128, 129, 300], **options)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -81,6 +81,7 @@ def test_columns_and_steps(shape: tuple[Any, Any, Any], options: dict[str, Any])
     check(shape, [8, 64, 128, 136, 328], **options)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -95,6 +96,7 @@ def test_rows_of_any_length(shape: tuple[Any, Any, Any], options: dict[str, Any]
     check(shape, [1, 63, 129, 200], **options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "types",
     [
@@ -110,6 +112,7 @@ def test_types(types: tuple[str, str, str]) -> None:
     check((M, 64, te.var("K", divisible_by=16)), [(1, 16), (65, 144), (200, 160)], types, transpose_b=True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("options", [{}, {"specialize": False, "stages": 3}, {"cluster": (2, 1)}, {"bias": True}])
 def test_nothing_to_sum_or_to_store(options: dict[str, Any]) -> None:
     """Sums over nothing are zero, of tensors without elements, which have no tensor map."""
@@ -237,7 +240,7 @@ def test_parts_need_a_number() -> None:
         schedules.matmul_wgmma(72, 72, K, split_k=2)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "options",
     [
@@ -276,6 +279,7 @@ def test_a_schedule_is_chosen_for_the_greatest_extents() -> None:
         schedules.matmul(tokens, 64, 64, "float32")
 
 
+@pytest.mark.sweep
 def test_a_chosen_schedule_for_any_extents() -> None:
     extents = te.var("M", max=500), te.var("N", max=256, divisible_by=8), te.var("K", max=256, divisible_by=8)
     shapes = [(1, 8, 8), (65, 72, 136), (300, 256, 256)]

@@ -71,6 +71,7 @@ CASES: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CASES)
 def test_masks(name: str) -> None:
     mask, options = CASES[name]
@@ -157,6 +158,7 @@ def test_operations_list_tiles_where_there_is_enough_to_compute() -> None:
     assert not any((is_listed(256), is_listed(1024, "float32")))
 
 
+@pytest.mark.sweep
 def test_an_operation_with_documents() -> None:
     rng = np.random.default_rng(0)
     q, k, v = rng.standard_normal((3, 1, 8, 768, 64)).astype(as_dtype("bfloat16"))

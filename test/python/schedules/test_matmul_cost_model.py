@@ -76,10 +76,60 @@ def test_clusters_of_four() -> None:
     assert "multicast::cluster" in func.ptx
 
 
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("cluster", [(2, 2), (4, 2), (2, 4)])
+@pytest.mark.parametrize("layout", ["TN", "NT"])
+def test_clusters_of_rows_and_columns(cluster: tuple[int, int], layout: str) -> None:
+    """Blocks share both operands, also in a cluster that C ends within. With rows that begin within sectors of the
+    cache, such a cluster is chosen."""
+    ways = {"transpose_a": layout[0] == "T", "transpose_b": layout[1] == "T"}
+    options: dict[str, Any] = {**ways, "tile": (64, 64), "cluster": cluster, "blocks": 16}
+    s, tensors = schedules.matmul_wgmma(200, 328, 160, "float16", **options)
+    a, b = (np.random.default_rng(seed).integers(-3, 4, shape) for seed, shape in enumerate(((200, 160), (160, 328))))
+    given = [np.ascontiguousarray(one.T if turned else one, "float16") for one, turned in zip((a, b), ways.values())]
+    c = np.zeros((200, 328), "float32")
+    tw.build(s, tensors, target="sim", name="matmul")(*given, c)
+    assert (c == a @ b).all()
+    s, tensors = schedules.matmul_wgmma(200, 328, 160, "float16", **options)
+    func = tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul")
+    assert f".reqnctapercluster {cluster[1]}, {cluster[0]}, 1" in func.ptx
+    assert len(re.findall("multicast::cluster", func.ptx)) >= 2
+    chosen = selection.choose(Problem(264, 6200, 1816, "bfloat16", "TN"), H100).options["cluster"]
+    assert min(chosen) > 1
+
+
+def test_rows_of_32_bits_across_k_have_room_for_their_banks() -> None:
+    """Sixteen of them take the room of forty: five steps of 128 rows fit, where six would without it."""
+    found = [
+        choice.options for choice in candidates(Problem(24, 384, 328, "tf32", "TN"), H100) if "warps" in choice.options
+    ]
+    assert found and not any(options["tile"] == (16, 16) and options["stages"] == 6 for options in found)
+    for options in found:
+        s, tensors = schedules.matmul_mma(24, 384, 328, "tf32", transpose_a=True, **options)
+        tw.lower(s, tensors, stage="gpu", target="cuda -device=H100")
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_blocks_of_a_cluster_copy_whole_groups_of_what_there_is(swap: bool) -> None:
+    """Of 104 columns of the instruction a tile has 104, of which two blocks would copy 52 each. All are stored by TMA,
+    those of large tiles at once."""
+    M, N = (104, 776) if swap else (776, 104)
+    problem = Problem(M, N, 6008, "bfloat16", "NT")
+    found = [
+        choice.options
+        for choice in candidates(problem, H100)
+        if choice.options["tile"][not swap] == 112 and choice.options.get("swap_ab", False) == swap
+    ]
+    assert len(found) > 8 and all(options["cluster"][swap] == 1 for options in found)
+    for options in found[:: 1 + len(found) // 12]:
+        s, tensors = schedules.matmul_wgmma(M, N, 6008, "bfloat16", transpose_b=True, **options)
+        assert "tma_store" in str(tw.lower(s, tensors, stage="gpu", target="cuda -arch=sm_90a"))
+
+
 def test_some_rows_are_parts_of_few() -> None:
     """261 rows are three tiles of 96 columns of the instruction, not five of 64 rows; two blocks share what they read."""
     found = [choice.options for choice in candidates(Problem(261, 2560, 4912, "bfloat16"), H100)]
-    wanted: dict[str, Any] = {"tile": (96, 128), "cluster": (1, 2), "swap_ab": True, "split_k": 2}
+    wanted: dict[str, Any] = {"tile": (96, 128), "cluster": (1, 2), "swap_ab": True, "split_k": 2, "dependent": True}
     assert wanted in found
     s, tensors = schedules.matmul_wgmma(184, 512, 256, "float16", **wanted)
     rng = np.random.default_rng(0)
@@ -89,6 +139,7 @@ def test_some_rows_are_parts_of_few() -> None:
     assert np.abs(c - a.astype("float64") @ b.astype("float64")).max() < 1e-4
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layout", ["NN", "NT"])
 def test_tiles_of_all_rows(layout: str) -> None:
     """Few rows that are no power of two are one tile, for which the smaller operand is copied."""
@@ -100,6 +151,7 @@ def test_tiles_of_all_rows(layout: str) -> None:
         "stages": 6,
         "block_k": 32,
         "split_k": 2,
+        "dependent": True,
         "pad": (True, False),
     }
     assert wanted in found
@@ -128,6 +180,7 @@ def test_few_threads_of_eight_lanes() -> None:
     assert not re.search(r"\b(STL|LDL)\b", func.sass())
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("tile", [(128, 192), (192, 128)])
 def test_sums_of_five_steps_stay_in_registers(tile: tuple[int, int]) -> None:
     s, tensors = schedules.matmul_wgmma(
@@ -188,6 +241,7 @@ def test_a_fit_finds_what_made_the_times(
     assert written["fitted_to"] == ["some"] and written["numbers"].keys() == made.keys()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("layout", ["NN", "TN", "TT"])
 def test_factors_of_32_bits_across_k(layout: str) -> None:
     """Four rows of k begin eight banks apart, at places that need no registers of their own."""

@@ -90,6 +90,7 @@ def test_elementwise(shape: tuple[int, int]) -> None:
     testing.assert_within(run(chain, [x, y], shape), np.sqrt(wide**2 + 1) - y, 8 * U * (np.abs(wide) + np.abs(y) + 1))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("shape", [(16, 512), (7, 300)])
 def test_products_with_vectors(shape: tuple[int, int], dtype: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tilewright import ops, testing
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "shape", [(5, 615), (3, 7, 100), (1, 4096), (2, 4097), (9, 33), (130, 17), (7, 16), (2, 257), (40,)]
 )

@@ -33,7 +33,7 @@ def check(shape: tuple[int, int, int], types: tuple[str, str, str], options: dic
     products.check(schedules.matmul_mma, shape, types, roundings=2, bias=bias, **options)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize("transpose_a", [False, True])
@@ -42,6 +42,7 @@ def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, trans
     check(shape, types, SMALL | {"transpose_a": transpose_a, "transpose_b": transpose_b})
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("shape", "types", "options"),
     [
@@ -70,6 +71,7 @@ def test_shapes(shape: tuple[int, int, int], types: tuple[str, str, str], option
     check(shape, types, options)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -112,6 +114,7 @@ def test_instructions_of_a_kernel() -> None:
     assert func.ir("gpu").count("gpu.barrier") == 1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("types", "options", "instruction"),
     [

@@ -21,6 +21,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype, M, N, K, transpose_a, transpose_b, options", CASES)
 def test_on_the_simulator(dtype, M, N, K, transpose_a, transpose_b, options):
     rng = np.random.default_rng(M)

@@ -8,14 +8,16 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import tvm_ffi
 
 import tilewright as tw
-from ctrl_c import seconds_after_ctrl_c
+from ctrl_c import processor_seconds_after_ctrl_c
 from tilewright import te
 
 
@@ -49,46 +51,23 @@ def test_an_interrupt_ends_a_call(kind: str, checks: bool) -> None:
     function = tw.build(s, args, tw.Target("sim", checks=checks))
     a = np.ones(args[0].shape, np.float32)
     b = np.zeros(tuple(map(int, args[1].shape)), np.float32)
-    # On a machine that is free it takes a fiftieth of a second.
-    assert min(seconds_after_ctrl_c(lambda: function(a, b)) for _ in range(2)) < 0.1
+    # It takes a fiftieth of a second. What else the machine does slows some down, but not all.
+    assert min(processor_seconds_after_ctrl_c(lambda: function(a, b)) for _ in range(5)) < 0.1
     small = tw.build(*_small(), "sim")
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     small(x, y)
     assert (y == x + 1).all(), "the next call runs"
 
 
-FIRST = """
-import numpy as np
-import tilewright as tw
-from ctrl_c import seconds_after_ctrl_c
-from tilewright import te
-
-n = 1 << 14
-A = te.placeholder((n,), name="A")
-B = te.compute((n, n), lambda i, j: A[i] + A[j], name="B")
-s = te.create_schedule(B.op)
-outer, inner = s[B].split(B.op.axis[1], 64)
-s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
-s[B].bind(outer, te.thread_axis("blockIdx.y"))
-s[B].bind(inner, te.thread_axis("threadIdx.x"))
-function = tw.build(s, [A, B], "sim")
-a, b = np.ones(n, np.float32), np.zeros((n, n), np.float32)
-print(seconds_after_ctrl_c(lambda: function(a, b), 0.5))
-"""
-
-
-def test_the_first_interrupt_of_a_process_is_as_fast() -> None:
-    """An error needs no stack of C functions: for the first one a process would read all debug information."""
-
-    def seconds() -> float:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        done = subprocess.run(
-            [sys.executable, "-c", FIRST], env=environment, capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-        return float(done.stdout)
-
-    assert min(seconds() for _ in range(2)) < 0.1
+def test_an_error_carries_no_stack_of_native_functions() -> None:
+    """For the first one, a process would read the debug information of all libraries, which takes a second."""
+    s, args = _small()
+    function = tw.build(s, args, "sim")
+    x, y = (tvm_ffi.from_dlpack(np.zeros(n, np.float32)) for n in (3, 64))
+    with pytest.raises(ValueError, match=r"expected extent 64 in dimension 0, got shape \(3,\)") as raised:
+        function.ffi(x, y)
+    files = [Path(frame.f_code.co_filename).name for frame, _ in traceback.walk_tb(raised.value.__traceback__)]
+    assert files == [Path(__file__).name, "function.pxi"], "one frame is the test's, one the call's"
 
 
 def _small() -> tuple[Any, list[Any]]:

@@ -52,7 +52,7 @@ def findings(gemm: Any) -> dict[tuple[str, int], bool]:
     return found
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "kernel",
     [

@@ -113,6 +113,7 @@ def test_most_is_a_number_of_events() -> None:
         function.timeline(*arrays, most=0)
 
 
+@pytest.mark.sweep
 def test_page_shows_it(kept: tuple[Timeline, np.ndarray, np.ndarray]) -> None:
     function, _ = wgmma()
     (program,) = function.view_data(timeline=kept[0])["programs"]

@@ -14,6 +14,7 @@ from fuzz.choices import Choices, Seeded
 from fuzz.program import Program
 from fuzz.programs import random_program
 from fuzz.schedules import Scheduler
+from sample import selected
 from source.kernels import PROGRAMS, SUMS_OF_PRODUCTS
 from source.nvrtc import compile_cuda
 from source.on_cpu import arrays_for, compile_on_cpu, run_printed
@@ -25,9 +26,10 @@ SEEDS, MANY_SEEDS = 10, 400
 
 
 @pytest.fixture(scope="module")
-def simulated() -> dict[str, tw.Function]:
+def simulated(request: pytest.FixtureRequest) -> dict[str, tw.Function]:
     target = tw.Target("sim", arch="sm_90a")
-    return {name: tw.build(*make(), target, name) for name, make in PROGRAMS.items()}
+    names = selected(request, "test_printed_kernels_compute_the_same", "name")
+    return {name: tw.build(*PROGRAMS[name](), target, name) for name in names}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def printed(
     return compile_on_cpu(simulated, tmp_path_factory.mktemp("printed"))
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_printed_kernels_compute_the_same(
     name: str, simulated: dict[str, tw.Function], printed: dict[str, Callable[..., int]]
@@ -111,6 +113,7 @@ def check_seeds(seeds: range, folder: Path) -> None:
     assert len(programs) > 0.5 * len(seeds)
 
 
+@pytest.mark.sweep
 def test_random_programs(tmp_path: Path) -> None:
     check_seeds(range(SEEDS), tmp_path)
 
@@ -121,7 +124,7 @@ def test_many_random_programs(first: int, tmp_path: Path) -> None:
     check_seeds(range(first, first + SEEDS), tmp_path)
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_printed_kernels_compile_for_a_gpu(name: str) -> None:
     s, args = PROGRAMS[name]()

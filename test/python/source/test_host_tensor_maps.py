@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
-from pathlib import Path
+import functools
+from collections.abc import Callable
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import tilewright as tw
-from source.nvrtc import include_folders
+from source.host_programs import compile_host
 from source.tensors import aligned, tensor_of, with_entry
 from source.tile_kernels import Scheduled
 from tilewright import schedules, te
 from tilewright.runtime.host_program import HostProgram, Launcher
 
-HERE = Path(__file__).parent
 TARGET = tw.Target("cuda", arch="sm_90a")
 WORKSPACE = 1 << 45
 ENCODE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64))
@@ -67,31 +66,26 @@ def from_first_temporary(maps: list[list[int]], arrays: list[np.ndarray]) -> lis
     return [[each[0], each[1] - (min(temporaries) if each[1] in temporaries else 0), *each[2:]] for each in maps]
 
 
-@pytest.mark.parametrize("rows", [200, 0])
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_maps_are_those_of_the_function(name: str, rows: int, tmp_path: Path) -> None:
-    headers = [place for place in include_folders() if (place / "cuda.h").exists()]
-    if not headers:
-        pytest.skip("no cuda.h here (nvidia-cuda-runtime)")
-    if rows == 0 and name != "symbolic":
-        pytest.skip("its extents are fixed")
-    function = tw.build(*PROGRAMS[name](), TARGET, "program")
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[tw.Function, ctypes.CDLL]]:
+    @functools.cache
+    def of(name: str) -> tuple[tw.Function, ctypes.CDLL]:
+        function = tw.build(*PROGRAMS[name](), TARGET, "program")
+        host = with_entry(function.source("host"), "program", len(function.signature.arguments))
+        # The kernels are no matter: TMA and wgmma run on a GPU alone.
+        kernels = 'extern "C" int run_kernel(const char *, const unsigned long *, void **) { return 0; }\n'
+        return function, compile_host(tmp_path_factory.mktemp("host"), host, kernels)
+
+    return of
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(("name", "rows"), [*((name, 200) for name in PROGRAMS), ("symbolic", 0)])
+def test_maps_are_those_of_the_function(
+    name: str, rows: int, compiled: Callable[[str], tuple[tw.Function, ctypes.CDLL]]
+) -> None:
+    function, library = compiled(name)
     count = len(function.signature.arguments)
-    (tmp_path / "host.cpp").write_text(with_entry(function.source("host"), "program", count))
-    # The kernels are no matter: TMA and wgmma run on a GPU alone.
-    kernels = 'extern "C" int run_kernel(const char *, const unsigned long *, void **) { return 0; }\n'
-    (tmp_path / "kernels.cpp").write_text(kernels)
-    files = [*(str(tmp_path / file) for file in ("host.cpp", "kernels.cpp")), str(HERE / "fake_cuda.cpp")]
-    result = subprocess.run(
-        ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable",
-         f"-I{headers[0]}",
-         "-o", str(tmp_path / "program.so"), *files],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr[:3000]
-    assert "host.cpp" not in result.stderr, result.stderr[:3000]
-    library = ctypes.CDLL(str(tmp_path / "program.so"))
-    library.fake_log.restype = ctypes.c_char_p
     library.fake_reset(b"", 1)
     types = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
     arrays = [

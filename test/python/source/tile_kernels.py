@@ -49,6 +49,7 @@ KERNELS: dict[str, Callable[[], Scheduled]] = {
        for cluster in ((2, 1), (1, 2), (2, 2))},
     "one role": lambda: matmul("bfloat16", "bfloat16", specialize=False, stages=3, tile=(128, 128)),
     "columns": lambda: matmul("bfloat16", "float32", columns=64, cluster=(1, 1)),
+    "results of 8 bits": lambda: matmul("int8", "int8", layout="NT", deferred=False, epilogue=lambda c, i, j: c.astype("int8")),
     "epilogue": biased,
     "symbolic": symbolic,
     "attention": lambda: schedules.attention_wgmma(8, 4096, 4096, 128, "bfloat16"),

@@ -102,6 +102,7 @@ def test_a_name_that_is_no_string(what: str) -> None:
         MADE[what](5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [HOSTILE, AT_END, '"', "*/", "int", "??/"])
 def test_printed_kernels(name: str, tmp_path: Path) -> None:
     """The names stand in comments alone, each on its line: the programs compile, and compute the same."""
@@ -118,6 +119,7 @@ def test_printed_kernels(name: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(b, a.sum(axis=1))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", [HOSTILE, AT_END])
 def test_printed_host_programs_and_headers(name: str, tmp_path: Path) -> None:
     function = tw.build(*program(name), tw.Target("cuda", arch="sm_80"), "f")

@@ -24,6 +24,7 @@ def built(body: Any) -> np.ndarray:
     return b
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("depth", [250, 600])
 def test_nested_choices(depth: int) -> None:
     def body(i: Any) -> Any:
@@ -50,6 +51,7 @@ def test_an_index_of_many_terms(terms: int) -> None:
     assert (built(body) == at % 8).all()
 
 
+@pytest.mark.sweep
 def test_a_sum_of_many_terms_and_its_text() -> None:
     def body(i: Any) -> Any:
         value = A[i]
@@ -71,6 +73,7 @@ def test_a_conjunction_of_many_conditions() -> None:
     assert (built(body) == [0, 0, 0, 0, 4, 5, 6, 7]).all()
 
 
+@pytest.mark.sweep
 def test_the_text_of_nested_choices() -> None:
     def body(i: Any) -> Any:
         value = A[i]

@@ -42,6 +42,7 @@ def test_nothing_is_computed_where_there_is_nothing(shape: tuple[int, ...], targ
         assert "gpu.launch_func" not in str(tw.lower(s, [A, B], stage="gpu"))
 
 
+@pytest.mark.sample(7)
 @TARGETS
 @pytest.mark.parametrize(
     ("reduce", "dtype", "identity"),
@@ -155,6 +156,7 @@ def test_results_without_dimensions() -> None:
     assert function(np.ones(8, "float32")).shape == ()
 
 
+@pytest.mark.sample(8)
 @TARGETS
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int8"])
 @pytest.mark.parametrize("extents", [(0, 32, 32), (32, 0, 32), (32, 32, 0)])
@@ -170,6 +172,7 @@ def test_matmul(extents: tuple[int, int, int], dtype: str, target: str) -> None:
         np.testing.assert_array_equal(got, np.broadcast_to(bias, (M, N)))
 
 
+@pytest.mark.sample(2)
 @TARGETS
 @pytest.mark.parametrize("shape", [(0, 8), (8, 0)])
 def test_operations(shape: tuple[int, int], target: str) -> None:
@@ -192,6 +195,7 @@ def test_operations(shape: tuple[int, int], target: str) -> None:
         assert (got == 0).all(), name
 
 
+@pytest.mark.sample(3)
 @TARGETS
 @pytest.mark.parametrize(("batch", "channels", "filters"), [(0, 8, 8), (1, 0, 8), (1, 8, 0)])
 def test_convolutions(batch: int, channels: int, filters: int, target: str) -> None:

@@ -94,6 +94,7 @@ def test_matmul_is_two_matmuls() -> None:
     assert str(dB.op.body[0]) == "sum(head[i, i1] * X0[i, i0], axis=[i])"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("stride", "pad", "dilation"), [(1, 0, 1), (1, 1, 1), (2, 1, 1), (3, 0, 1), (1, 2, 2)])
 def test_conv2d(stride: int, pad: int, dilation: int) -> None:
     check(conv(stride, pad, dilation), [uniform(1, 2, 6, 5), uniform(2, 2, 3, 2)])
@@ -166,7 +167,7 @@ UNARY = {
 }
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", UNARY)
 def test_functions(name: str) -> None:
     function, shift = getattr(te, name), UNARY[name]
@@ -175,6 +176,7 @@ def test_functions(name: str) -> None:
     check(lambda X: te.compute((6,), lambda i: function(X[i] + float(shift)) * X[i], name="Y"), [array], tolerance=1e-6)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "function",
     [te.power, te.atan2, te.fmod, te.max, te.min, te.logaddexp, te.div, lambda a, b: te.select(a > b, a * b, a)],

@@ -85,6 +85,7 @@ def test_reset_and_update_are_checked() -> None:
     assert text.startswith("decl_tensor_intrin top: expected the ")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize("count", [6, 64])
 def test_products_in_another_order(dtype: str, count: int) -> None:

@@ -50,6 +50,7 @@ def gemv(m: int, n: int) -> te.TensorIntrin:
     return te.decl_tensor_intrin(z.op, statements, name="gemv")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("tensorized", [False, True])
 @pytest.mark.parametrize(("rows", "size"), [(1, 4), (6, 8), (13, 16)])

@@ -137,6 +137,7 @@ def test_what_computes_the_same_passes() -> None:
     elementwise(lambda x: x.astype("int8"), lambda x: x.astype("int8"), "int32", "int8")
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("dtype", "out"),
     [("int8", "int32"), ("uint8", "int32"), ("int32", "int32"), ("float16", "float16"), ("float16", "float32")]

@@ -74,7 +74,7 @@ DIVISIONS = {
 # Integers.
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @TARGETS
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_every_division_has_a_result(dtype: str, target: Any) -> None:
@@ -203,7 +203,7 @@ def test_every_shift_has_a_result(dtype: str, target: Any) -> None:
     np.testing.assert_array_equal(of_elements(te.right_shift, x, y, target=target), x >> y)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @TARGETS
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_every_float_becomes_an_integer(dtype: str, target: Any) -> None:
@@ -223,7 +223,7 @@ def test_every_float_becomes_an_integer(dtype: str, target: Any) -> None:
 # An index and an element are one number.
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"])
 def test_data_in_an_index_wraps_around_in_its_type(dtype: str, target: str) -> None:

@@ -59,6 +59,7 @@ def test_the_scan_is_a_serial_loop_of_one_kernel() -> None:
     assert tw.lower(s, [X, s_scan], simple_mode=True).count("for t in range(20)") == 1
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 @pytest.mark.parametrize("order", ["outside", "inside", "between"])
 def test_the_axis_stands_anywhere(target: str, order: str) -> None:

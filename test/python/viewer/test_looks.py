@@ -46,6 +46,7 @@ def test_text_has_contrast(theme: str) -> None:
     assert [(text, on) for text in TEXTS for on in MARKED if contrast(found[text], found[on]) < 3] == []
 
 
+@pytest.mark.sweep
 @needs_chromium
 def test_marks_of_a_short_text_are_beside_their_lines(tmp_path: Path) -> None:
     A = te.placeholder((64,), name="A")

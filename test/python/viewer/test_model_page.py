@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 import tilewright as tw
 from browser import HOSTILE, Elements, in_browser, needs_chromium
+from command import tilewright
 from tilewright import te
 from tilewright.graph import GraphBuilder, Model, TensorType
 from tilewright.graph.checks import GroupTime, Profile
@@ -151,7 +151,7 @@ def onnx_file(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "tilewright", "view", *arguments], capture_output=True, text=True)
+    return tilewright("view", *arguments)
 
 
 def test_command_views_an_onnx_file(onnx_file: Path, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 
 import tilewright as tw
 from browser import HOSTILE, Elements, in_browser, needs_chromium
+from command import tilewright
 from tilewright import cli, schedules, te
 from tilewright.dtypes import as_dtype
 from tilewright.viewer import view_data
@@ -68,7 +68,7 @@ def test_notebooks_show_schedules_and_functions() -> None:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "tilewright", "view", *arguments], capture_output=True, text=True)
+    return tilewright("view", *arguments)
 
 
 def test_command_writes_a_page_and_data(tmp_path: Path) -> None:
@@ -198,30 +198,39 @@ async function drive(app, found) {
 """
 
 
+@pytest.fixture(scope="module")
+def matmul_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of a kernel with thousands of lines."""
+    page = tmp_path_factory.mktemp("page") / "page.html"
+    tw.build(*schedules.matmul_wgmma(4096, 4096, 4096), SM90, "mm").view(page)
+    return page
+
+
 @needs_chromium
-def test_page_works_in_a_browser(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    schedule, args = schedules.matmul_wgmma(4096, 4096, 4096)
-    tw.build(schedule, args, SM90, "mm").view(page)
-    found = in_browser(page, tmp_path, DRIVE)
+def test_page_works_in_a_browser(matmul_page: Path, tmp_path: Path) -> None:
+    found = in_browser(matmul_page, tmp_path, DRIVE)
     assert found["panes"][:3] == ["your source", "loop nest", "gpu"]  # type: ignore[index]
     assert (found["picked"], found["into"], found["down"], found["toggled"]) == (1, True, 1, 1)
     assert (found["tab"], found["themes"], found["cleared"]) == ("Launch", ["dark", "light"], True)
-    # A frame of a display at 60 Hz is 16.7 ms.
-    assert float(str(found["drawing"])) < 16 and float(str(found["picking"])) < 100
     assert int(str(found["rows"])) < 1000  # of a kernel with thousands of lines those in sight alone
 
 
 @needs_chromium
-def test_a_click_shows_where_a_line_came_from(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    schedule, args = schedules.matmul_wgmma(4096, 4096, 4096)
-    tw.build(schedule, args, SM90, "mm").view(page)
-    found = in_browser(page, tmp_path, CLICK)
+@pytest.mark.slow  # by the clock: other work on the machine would count
+def test_a_frame_is_drawn_in_time(matmul_page: Path, tmp_path: Path) -> None:
+    found = in_browser(matmul_page, tmp_path, DRIVE)
+    # A frame of a display at 60 Hz is 16.7 ms.
+    assert float(str(found["drawing"])) < 16 and float(str(found["picking"])) < 100
+
+
+@needs_chromium
+def test_a_click_shows_where_a_line_came_from(matmul_page: Path, tmp_path: Path) -> None:
+    found = in_browser(matmul_page, tmp_path, CLICK)
     assert found["clicked"] is True and found["from"] is True
     assert {"source", "gpu", "nvvm"} <= set(found["cameFrom"])  # type: ignore[call-overload]
 
 
+@pytest.mark.sweep
 @needs_chromium
 def test_each_section_is_drawn(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
@@ -242,6 +251,7 @@ def test_each_section_is_drawn(tmp_path: Path) -> None:
     assert found["zoomed"] is True
 
 
+@pytest.mark.sweep
 @needs_chromium
 def test_hostile_names_break_nothing_in_a_browser(tmp_path: Path) -> None:
     page = tmp_path / "page.html"

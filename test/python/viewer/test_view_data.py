@@ -83,6 +83,7 @@ def tiled() -> dict[str, Any]:
     return program
 
 
+@pytest.mark.sweep
 def test_panes_go_down_side_by_side(tiled: dict[str, Any]) -> None:
     names = [each["name"] for each in tiled["panes"] if each["name"] != "sass"]
     stages = ["te", "linalg", "loops", "gpu", "nvvm", "ptx"]
@@ -129,7 +130,7 @@ def test_a_line_knows_each_stage_above_it(tiled: dict[str, Any]) -> None:
     assert "arith.mulf" in pane(tiled, "linalg")["lines"][at - 1]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_code_is_that_of_the_build(name: str) -> None:
     function, program = viewed(name)
@@ -139,7 +140,7 @@ def test_code_is_that_of_the_build(name: str) -> None:
         assert "\n".join(pane(program, stage)["lines"]).rstrip() == function.ir(stage).rstrip(), stage
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @needs_nvdisasm
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_machine_code_is_that_of_the_build(name: str) -> None:
@@ -151,7 +152,7 @@ def test_machine_code_is_that_of_the_build(name: str) -> None:
     assert instructions(pane(program, "sass")["lines"]) == instructions(disassemble(function.cubin).splitlines())
 
 
-@pytest.mark.sample(5)
+@pytest.mark.sample(2)
 @needs_nvdisasm
 @pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_instructions_know_their_lines(name: str) -> None:
@@ -223,6 +224,7 @@ def test_shared_memory_has_offsets_and_lives(tiled: dict[str, Any]) -> None:
     assert "memref.load" in gpu[a["last_line"] - 1]
 
 
+@pytest.mark.sweep
 def test_ring_has_its_slots() -> None:
     schedule, args = schedules.matmul_wgmma(4096, 4096, 4096)
     (program,) = tw.build(schedule, args, SM90, "mm").view_data()["programs"]

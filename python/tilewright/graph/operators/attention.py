@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ... import te
-from ...schedules.scores import Dropout, heads_of, of_head, of_page, score
+from ...schedules.scores import Dropout, heads_of, logarithm_of, of_head, of_page, score
 from ...te import Expr, Tensor
 from .common import OPERATORS, Operator, accumulator, at
 
@@ -108,7 +108,8 @@ def attention_and_logarithms(
         return te.select(total == none, none, W(*places) / total).astype(q.dtype)
 
     def logarithm(*row: Any) -> Expr:
-        return te.max(M(*row), lowest) * math.log2(math.e) + te.log2(total_of(*row))
+        sink = None if sinks is None else sinks(row[-2])
+        return logarithm_of(te.max(M(*row), lowest) * math.log2(math.e), L(*row), sink)
 
     return te.compute(W.shape, element, name="O"), te.compute(shape[:-1], logarithm, name="logarithms")
 

@@ -108,6 +108,16 @@ def conv(
     return convolution(image, w, extents, strides, dilations, groups, acc, to, "conv")
 
 
+def conv_of_channels_last(
+    x: Tensor, w: Tensor, *, strides: Sequence[int], before: Sequence[int], after: Sequence[int],
+    dilations: Sequence[int], groups: int, acc: str, to: str,
+) -> Tensor:  # fmt: skip
+    """`conv` of images N…C, whose result is N…O."""
+    extents = window_extents(x.shape[1:-1], w.shape[2:], strides, before, after, dilations)
+    image = padded(x, [0, *before, 0], [0, *after, 0], te.const(0, x.dtype), "conv_padded")
+    return convolution(image, w, extents, strides, dilations, groups, acc, to, "conv", channels_last=True)
+
+
 @operator
 def windows(
     x: Tensor, *, kernel: Sequence[int], strides: Sequence[int], before: Sequence[int], after: Sequence[int],
@@ -148,18 +158,23 @@ def _digits(index: Any, extents: Sequence[Extent]) -> list[Any]:
 
 def convolution(
     image: Tensor, w: Tensor, extents: Sequence[Extent], strides: Sequence[int], dilations: Sequence[int],
-    groups: int, acc: str, to: str, name: str,
+    groups: int, acc: str, to: str, name: str, *, channels_last: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A convolution of what is padded already."""
+    """A convolution of what is padded already, of images NC… or, with channels last, N…C."""
     channel = te.reduce_axis((0, w.shape[1]), name="channel")
     window = [te.reduce_axis((0, size), name=f"k{d}") for d, size in enumerate(w.shape[2:])]
     each = w.shape[0] // groups
+    shape = [*extents, w.shape[0]] if channels_last else [w.shape[0], *extents]
 
-    def value(n: Any, o: Any, *i: Any) -> Expr:
+    def value(n: Any, *at: Any) -> Expr:
+        o, i = (at[-1], at[:-1]) if channels_last else (at[0], at[1:])
         read = channel if groups == 1 else (o // each) * w.shape[1] + channel
         if groups > 1 and same(w.shape[1], 1):
             read = o if same(each, 1) else o // each
         at_ = places(i, window, strides, dilations)
-        return te.sum(_as(image(n, read, *at_), acc) * _as(w(o, channel, *window), acc), axis=[channel, *window])
+        pixel = image(n, *at_, read) if channels_last else image(n, read, *at_)
+        # What is summed goes through images as they lie in memory.
+        axes = [*window, channel] if channels_last else [channel, *window]
+        return te.sum(_as(pixel, acc) * _as(w(o, channel, *window), acc), axis=axes)
 
-    return _rounded(te.compute([image.shape[0], w.shape[0], *extents], value, name=name), to, f"{name}_cast")
+    return _rounded(te.compute([image.shape[0], *shape], value, name=name), to, f"{name}_cast")

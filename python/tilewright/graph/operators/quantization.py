@@ -27,13 +27,20 @@ def _for_each(x: Tensor, given: Tensor, axis: int, block: int, place: Any) -> Ex
 
 @operator
 def quantize(x: Tensor, scale: Tensor, zero: Tensor, *, axis: int, block: int, to: str) -> Tensor:
-    """round(x / scale) + zero, saturated, as integers of type `to`."""
-    limits = ml_dtypes.iinfo(to)
+    """round(x / scale) + zero, saturated, as integers of type `to`; a float8 is rounded as conversions round."""
+    is_float = to.startswith("float")
+    if is_float:
+        most = float(ml_dtypes.finfo(to).max)  # pyright: ignore[reportUnknownArgumentType]
+        least = -most
+    else:
+        limits = ml_dtypes.iinfo(to)
+        least, most = float(int(limits.min)), float(int(limits.max))
+    low, high = te.const(least, "float32"), te.const(most, "float32")
 
     def value(*i: Any) -> Expr:
-        real = te.nearbyint(x(*i).astype("float32") / _for_each(x, scale, axis, block, i).astype("float32"))
-        whole = real + _for_each(x, zero, axis, block, i).astype("float32")
-        low, high = (te.const(float(int(one)), "float32") for one in (limits.min, limits.max))
+        real = x(*i).astype("float32") / _for_each(x, scale, axis, block, i).astype("float32")
+        whole = real if is_float else te.nearbyint(real)
+        whole = whole + _for_each(x, zero, axis, block, i).astype("float32")
         return te.min(te.max(whole, low), high).astype(to)
 
     return te.compute(x.shape, value, name="quantize")

@@ -176,11 +176,13 @@ def _shifted(x: Tensor, axis: int) -> tuple[Tensor, Callable[..., Expr]]:
 
 @operator
 def softmax(x: Tensor, *, axis: int) -> Tensor:
-    """exp(x) over its sum along an axis."""
+    """exp(x) over its sum along an axis. All elements of a row share one division."""
     _, exponential = _shifted(x, axis)
     e = te.compute(x.shape, exponential, name="exponentials")
     total = reduced("total", e, [axis], True)
-    return te.compute(x.shape, lambda *i: (e(*i) / total(*i[:axis], 0, *i[axis + 1 :])).astype(x.dtype), name="softmax")
+    return te.compute(
+        x.shape, lambda *i: (e(*i) * (1 / total(*i[:axis], 0, *i[axis + 1 :]))).astype(x.dtype), name="softmax"
+    )
 
 
 @operator

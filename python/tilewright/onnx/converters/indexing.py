@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from ...graph import Value
 from ..node import Node, converter
 
@@ -81,14 +77,3 @@ def _tensor_scatter(node: Node) -> Value:
     if node.attr("mode", "linear") == "circular":
         place = node.op_("mod", place, node.constant(cache.shape[axis], "int64"))
     return node.op_("scatter_elements", cache, place, update, axis=axis, reduction="none")
-
-
-@converter("Compress")
-def _compress(node: Node) -> Value:
-    """The slices at which a condition is true, which has to be known."""
-    x = node.tensor(0)
-    axis = node.attr("axis")
-    if axis is None:
-        x, axis = node.reshape(x, [math.prod(x.shape)]), 0
-    places = np.flatnonzero(node.host(1).reshape(-1)).astype(np.int64)
-    return node.op_("gather", x, node.builder.constant(places), axis=node.axis(axis, x.rank))

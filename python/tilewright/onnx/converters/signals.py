@@ -90,8 +90,8 @@ def _inverse_onesided(
         if len(rows) < have:
             sizes = [*turned.shape[:-1], len(rows)]
             turned = op("slice", turned, starts=[0] * rank, steps=[1] * rank, sizes=sizes)
-        product = op("matmul", turned, node.constant(matrix, part), acc=part.dtype, to=part.dtype)
-        total = product if total is None else op("add", total, product)
+        matmul = op("matmul", turned, node.constant(matrix, part), acc=part.dtype, to=part.dtype)
+        total = matmul if total is None else op("add", total, matmul)
     assert total is not None
     signal = op("transpose", total, permutation=[order.index(d) for d in range(rank)])
     return node.reshape(signal, [*signal.shape, 1])

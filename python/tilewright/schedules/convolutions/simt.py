@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from ...devices import current
+from dataclasses import dataclass
+
 from ...errors import TilewrightValueError as ValueError
+from ...target import current_gpu
 from ...te import (
     Expr,
+    IterVar,
     Tensor,
     all,
     compute,
@@ -19,6 +22,7 @@ from ...te import (
 )
 from ...te.schedule import Schedule, create_schedule
 from ..sizes import sizes
+from .definition import Convolution
 from .winograd import conv2d_winograd
 
 __all__ = ["conv2d"]
@@ -61,9 +65,8 @@ def conv2d(
     >>> ".reqntid 8, 8, 1" in func.ptx
     True
     """
-    margin = kernel // 2
-    out = (size + 2 * margin - kernel) // stride + 1
-    pixels = batch * out * out
+    what = Convolution(batch, channels, size, filters, kernel, stride)
+    pixels = what.pixels
     if winograd is None:
         # What it transforms goes through memory: with few channels or pixels that costs more than it saves.
         winograd = kernel == 3 and stride == 1 and split_k is None and min(channels, filters) >= 64 and pixels >= 128
@@ -83,49 +86,94 @@ def conv2d(
             f"expected a tile of multiples of 8, and a split_k that divides the channels, got tile {tile} and "
             f"split_k {split_k} for {channels} channels"
         )
-    # Whole tiles and steps: what is outside of the operands is zero, and multiplications need no conditions.
-    rows, columns = -(-filters // tile[0]) * tile[0], -(-pixels // tile[1]) * tile[1]
     share = -(-channels // parts)
     share = -(-share // block_k) * block_k if share >= block_k else share
-    split_k = -(-channels // share)
-    padded = share * split_k
+    of = _Gemm(what, tile, share, -(-channels // share))
     X = placeholder((batch, channels, size, size), name="X")
     W = placeholder((filters, channels, kernel, kernel), name="W")
-
-    def window(ry: Expr, rx: Expr, c: Expr, p: Expr) -> Expr:
-        y = indexmod(indexdiv(p, out), out) * stride + ry - margin
-        x = indexmod(p, out) * stride + rx - margin
-        inside = [y >= 0, y < size, x >= 0, x < size]
-        inside += ([p < pixels] if columns != pixels else []) + ([c < channels] if padded != channels else [])
-        return if_then_else(all(*inside), X[indexdiv(p, out * out), c, y, x], 0.0)
-
-    def filter_of(ry: Expr, rx: Expr, c: Expr, f: Expr) -> Expr:
-        inside = ([f < filters] if rows != filters else []) + ([c < channels] if padded != channels else [])
-        return if_then_else(all(*inside), W[f, c, ry, rx], 0.0) if inside else W[f, c, ry, rx]
-
-    A = compute((kernel, kernel, padded, rows), filter_of, name="A")
-    B = compute((kernel, kernel, padded, columns), window, name="B")
-    ry, rx, c = reduce_axis((0, kernel), "ry"), reduce_axis((0, kernel), "rx"), reduce_axis((0, share), "c")
-
-    def products(part: Expr | int, f: Expr, p: Expr) -> Expr:
-        return sum(A[ry, rx, part * share + c, f] * B[ry, rx, part * share + c, p], axis=[ry, rx, c])
-
-    shape = (batch, filters, out, out)
-    part = reduce_axis((0, split_k), "part")
-    if split_k == 1:
-        product = compute((rows, columns), lambda f, p: products(0, f, p), name="product")
-        Y = tiled = compute(shape, lambda n, f, y, x: product[f, (n * out + y) * out + x], name="Y")
-    else:
-        product = compute((split_k, rows, columns), products, name="product")
-        tiled = compute((split_k, filters, pixels), lambda part, f, p: product[part, f, p], name="part")
-        Y = compute(shape, lambda n, f, y, x: sum(tiled[part, f, (n * out + y) * out + x], axis=part), name="Y")
+    A, B = of.operands(X, W)
+    matmul, tiled, Y = of.results(A, B)
 
     s = create_schedule(Y.op)
     _schedule_filters(s, W, A)
-    As = s.cache_read(A, "shared", [product])
+    As = s.cache_read(A, "shared", [matmul])
     s[B].set_scope("shared")
-    Al, Bl = s.cache_read(As, "local", [product]), s.cache_read(B, "local", [product])
-    if split_k == 1:
+    Al, Bl = s.cache_read(As, "local", [matmul]), s.cache_read(B, "local", [matmul])
+    thread = _share_tiles(s, of, tiled, Y)
+    outer, inner = _accumulate(s, matmul, tiled, thread, of.share, block_k)
+    for shared in (As, B):
+        s[shared].compute_at(s[matmul], outer)
+    for local in (Al, Bl):
+        s[local].compute_at(s[matmul], inner)
+    s[matmul].software_pipeline(outer, stages=2)
+    _fetch(s, As, 1 if of.rows % 4 else 4, tile)
+    _fetch(s, B, 1, tile)
+    return s, [X, W, Y]
+
+
+@dataclass(frozen=True)
+class _Gemm:
+    """The convolution as a matmul: operand A has the filters, B the pixels of each place of the kernel.
+
+    Tiles and steps are whole: what is outside of the operands is zero, and multiplications need no conditions.
+    """
+
+    what: Convolution
+    tile: tuple[int, int]
+    share: int  # channels of each of `split_k`
+    split_k: int
+
+    @property
+    def rows(self) -> int:
+        return -(-self.what.filters // self.tile[0]) * self.tile[0]
+
+    @property
+    def columns(self) -> int:
+        return -(-self.what.pixels // self.tile[1]) * self.tile[1]
+
+    def operands(self, X: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
+        size, channels, filters, kernel = self.what.size, self.what.channels, self.what.filters, self.what.kernel
+        out, pixels, margin, stride = self.what.out, self.what.pixels, self.what.margin, self.what.stride
+        rows, columns, padded = self.rows, self.columns, self.share * self.split_k
+
+        def window(ry: Expr, rx: Expr, c: Expr, p: Expr) -> Expr:
+            y = indexmod(indexdiv(p, out), out) * stride + ry - margin
+            x = indexmod(p, out) * stride + rx - margin
+            inside = [y >= 0, y < size, x >= 0, x < size]
+            inside += ([p < pixels] if columns != pixels else []) + ([c < channels] if padded != channels else [])
+            return if_then_else(all(*inside), X[indexdiv(p, out * out), c, y, x], 0.0)
+
+        def filter_of(ry: Expr, rx: Expr, c: Expr, f: Expr) -> Expr:
+            inside = ([f < filters] if rows != filters else []) + ([c < channels] if padded != channels else [])
+            return if_then_else(all(*inside), W[f, c, ry, rx], 0.0) if inside else W[f, c, ry, rx]
+
+        A = compute((kernel, kernel, padded, rows), filter_of, name="A")
+        return A, compute((kernel, kernel, padded, columns), window, name="B")
+
+    def results(self, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The accumulators, what tiles of them are stored to, and Y."""
+        batch, filters, kernel, out = self.what.batch, self.what.filters, self.what.kernel, self.what.out
+        split_k, rows, columns = self.split_k, self.rows, self.columns
+        ry, rx, c = reduce_axis((0, kernel), "ry"), reduce_axis((0, kernel), "rx"), reduce_axis((0, self.share), "c")
+
+        def accumulated(part: Expr | int, f: Expr, p: Expr) -> Expr:
+            return sum(A[ry, rx, part * self.share + c, f] * B[ry, rx, part * self.share + c, p], axis=[ry, rx, c])
+
+        shape = (batch, filters, out, out)
+        if split_k == 1:
+            matmul = compute((rows, columns), lambda f, p: accumulated(0, f, p), name="accumulator")
+            Y = compute(shape, lambda n, f, y, x: matmul[f, (n * out + y) * out + x], name="Y")
+            return matmul, Y, Y
+        part = reduce_axis((0, split_k), "part")
+        matmul = compute((split_k, rows, columns), accumulated, name="accumulator")
+        tiled = compute((split_k, filters, self.what.pixels), lambda part, f, p: matmul[part, f, p], name="part")
+        Y = compute(shape, lambda n, f, y, x: sum(tiled[part, f, (n * out + y) * out + x], axis=part), name="Y")
+        return matmul, tiled, Y
+
+
+def _share_tiles(s: Schedule, of: _Gemm, tiled: Tensor, Y: Tensor) -> IterVar:
+    """A block has a tile, and each of its threads 8 x 8 elements, in four parts. The loop along threadIdx.x."""
+    if tiled is Y:
         n, f, y, x = s[Y].op.axis
         s[Y].reorder(f, n, y, x)
         p = s[Y].fuse(n, y, x)
@@ -133,17 +181,15 @@ def conv2d(
         block, thread = s[Y].split(s[Y].fuse(*s[Y].op.axis), factor=128)
         s[Y].bind(block, thread_axis("blockIdx.x"))
         s[Y].bind(thread, thread_axis("threadIdx.x"))
-        s[Y].unroll(part)
+        s[Y].unroll(s[Y].op.reduce_axis[0])
         bz, f, p = s[tiled].op.axis
         s[tiled].bind(bz, thread_axis("blockIdx.z"))
-
-    threads_y, threads_x = tile[0] // 8, tile[1] // 8
-    by, f = s[tiled].split(f, factor=tile[0])
-    bx, p = s[tiled].split(p, factor=tile[1])
+    by, f = s[tiled].split(f, factor=of.tile[0])
+    bx, p = s[tiled].split(p, factor=of.tile[1])
     vy, f = s[tiled].split(f, nparts=2)
     vx, p = s[tiled].split(p, nparts=2)
-    ty, f = s[tiled].split(f, nparts=threads_y)
-    tx, p = s[tiled].split(p, nparts=threads_x)
+    ty, f = s[tiled].split(f, nparts=of.tile[0] // 8)
+    tx, p = s[tiled].split(p, nparts=of.tile[1] // 8)
     s[tiled].reorder(by, bx, vy, vx, ty, tx, f, p)
     for axis, tag in ((by, "blockIdx.y"), (bx, "blockIdx.x"), (vy, "vthread"), (vx, "vthread")):
         s[tiled].bind(axis, thread_axis(tag))
@@ -151,41 +197,43 @@ def conv2d(
     s[tiled].bind(tx, thread_axis("threadIdx.x"))
     s[tiled].unroll(f)
     s[tiled].unroll(p)
+    return tx
 
-    s[product].set_scope("local")
-    s[product].compute_at(s[tiled], tx)
-    ry, rx, c = s[product].op.reduce_axis
+
+def _accumulate(
+    s: Schedule, matmul: Tensor, tiled: Tensor, thread: IterVar, share: int, block_k: int
+) -> tuple[IterVar, IterVar]:
+    """Each thread accumulates in registers. The loop over K tiles, and that within one."""
+    s[matmul].set_scope("local")
+    s[matmul].compute_at(s[tiled], thread)
+    ry, rx, c = s[matmul].op.reduce_axis
     if share >= block_k:
-        c, inner = s[product].split(c, factor=block_k)
-        outer = s[product].fuse(ry, rx, c)
+        c, inner = s[matmul].split(c, factor=block_k)
+        outer = s[matmul].fuse(ry, rx, c)
     else:
-        s[product].reorder(ry, c, rx)
-        outer, inner = s[product].fuse(ry, c), rx
-    s[product].reorder(outer, inner, *s[product].op.axis)
-    for axis in (inner, *s[product].op.axis):
-        s[product].unroll(axis)
-    for shared in (As, B):
-        s[shared].compute_at(s[product], outer)
-    for local in (Al, Bl):
-        s[local].compute_at(s[product], inner)
-    s[product].software_pipeline(outer, stages=2)
+        s[matmul].reorder(ry, c, rx)
+        outer, inner = s[matmul].fuse(ry, c), rx
+    s[matmul].reorder(outer, inner, *s[matmul].op.axis)
+    for axis in (inner, *s[matmul].op.axis):
+        s[matmul].unroll(axis)
+    return outer, inner
 
-    # All threads of the block fetch: four neighbouring filters each, and single pixels, which have a margin.
-    for shared, lanes in ((As, 1 if rows % 4 else 4), (B, 1)):
-        *axes, last = s[shared].op.axis
-        last, lane = s[shared].split(last, factor=lanes)
-        turn, tx = s[shared].split(s[shared].fuse(*axes, last), factor=threads_x)
-        turn, ty = s[shared].split(turn, factor=threads_y)
-        s[shared].unroll(turn)
-        s[shared].bind(ty, thread_axis("threadIdx.y"))
-        s[shared].bind(tx, thread_axis("threadIdx.x"))
-        s[shared].vectorize(lane)
-    return s, [X, W, Y]
+
+def _fetch(s: Schedule, shared: Tensor, lanes: int, tile: tuple[int, int]) -> None:
+    """All threads of the block fetch: four neighbouring filters each, and single pixels, which have a margin."""
+    *axes, last = s[shared].op.axis
+    last, lane = s[shared].split(last, factor=lanes)
+    turn, tx = s[shared].split(s[shared].fuse(*axes, last), factor=tile[1] // 8)
+    turn, ty = s[shared].split(turn, factor=tile[0] // 8)
+    s[shared].unroll(turn)
+    s[shared].bind(ty, thread_axis("threadIdx.y"))
+    s[shared].bind(tx, thread_axis("threadIdx.x"))
+    s[shared].vectorize(lane)
 
 
 def _split_k(channels: int, tiles: int, block_k: int, threads: int) -> int:
     """As few parts of the channels as make two blocks and eight warps for each SM of a GPU, each of at least a step."""
-    split_k, wanted = 1, current().sms * max(2, 256 // threads)
+    split_k, wanted = 1, current_gpu().sms * max(2, 256 // threads)
     while split_k * tiles < wanted and channels // (2 * split_k) >= block_k:
         split_k *= 2
     return split_k

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...devices import current
 from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
+from ...target import current_gpu
 from ...te import (
     Expr,
     IterVar,
@@ -20,11 +20,13 @@ from ...te import (
     thread_axis,
 )
 from ...te import all as all_of
+from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule, Stage, create_schedule
-from ..matmuls.wgmma import registers_of
+from ..matmuls.warpgroup_tiles import load_ahead, registers_of
 from ..sizes import sizes
 from ..workspaces import add_up, copy
-from .wgmma_operands import ALIGNED, GRANULE, Convolution, KTiles, operands_of
+from .definition import Convolution
+from .wgmma_operands import ALIGNED, GRANULE, KTiles, operands_of
 from .wgmma_tiles import (
     MAX_STAGES,
     SPANS,
@@ -141,7 +143,7 @@ def conv2d_wgmma(
     # TMA stores rows of which it can step over each.
     made = out_dtype if split_k == 1 else "float32"
     is_copied = filters * item_bytes(made) % ALIGNED == 0 and tile[3] * item_bytes(made) % SPANS[-1] == 0
-    results = _results(operand.product, value, shape, whole, split_k, is_copied, has_operands=bool(operands))
+    results = _results(operand.accumulated, value, shape, whole, split_k, is_copied, has_operands=bool(operands))
     tiled, stored, P = results.tiled, results.stored, results.P
 
     s = create_schedule(results.Y.op)
@@ -162,32 +164,19 @@ def conv2d_wgmma(
         bytes_stored = pixels * at_once * item_bytes(made)
         inner = s[stored].op.axis[-4:]
     ends = tiled if stored is None else stored
-    n, y, x, f = inner
     warpgroups = tile[0] * tile[1] * tile[2] // 64
-    by_images = tile[0] % warpgroups == 0
-    warpgroup, rest = s[ends].split(n if by_images else y, nparts=warpgroups)
-    s[ends].reorder(warpgroup, *((rest, y) if by_images else (n, rest)), x, f)
-    s[ends].bind(warpgroup, thread_axis("threadIdx.y"))
-
+    warpgroup = _share_pixels(s[ends], inner, warpgroups, by_images=tile[0] % warpgroups == 0)
     s[P].set_scope("local")
     s[P].compute_at(s[ends], warpgroup)
-    *_, n, y, x, f = s[P].op.axis
-    r, *places, c = s[P].op.reduce_axis
-    co, ci = s[P].split(c, factor=k_tiles.block_k)
-    s[P].reorder(*places, co, r, n, y, x, f, ci)
-    ko = s[P].fuse(*places, co)
-    s[P].tensorize(n, wgmma(in_dtype, "float32", n=width, k=k_tiles.block_k, rows=shared_by, transpose_b=True))
-    for stage in (operand.As, operand.Bs):
-        s[stage].set_scope("shared")
-        s[stage].compute_at(s[P], ko)
-        s[stage].copy_by("tma", swizzle=k_tiles.span)
-    s[P].software_pipeline(ko, stages or max(2, min((shared_bytes() - bytes_stored) // slot, MAX_STAGES)))
+    instruction = wgmma(in_dtype, "float32", n=width, k=k_tiles.block_k, rows=shared_by, transpose_b=True)
+    stages = stages or max(2, min((shared_bytes() - bytes_stored) // slot, MAX_STAGES))
+    ko = _accumulate(s, P, (operand.As, operand.Bs), instruction, k_tiles, stages)
     s[P].specialize(ko, *registers_of(warpgroups * consumers), consumers=consumers)
     for axis, number in zip((by, bx), cluster, strict=True):
         if number > 1:
             s[tiled].cluster(axis, number)
     if blocks is not None:
-        s[tiled].persistent(blocks or current().sms, raster="grouped", group=group)
+        s[tiled].persistent(blocks or current_gpu().sms, raster="grouped", group=group)
     return s, [operand.X, operand.W, *operands, results.Y]
 
 
@@ -220,13 +209,13 @@ class _Results:
 
 
 def _results(
-    product: Callable[[Sequence[Expr], Expr | int], Expr], value: Callable[..., Expr],
+    accumulated: Callable[[Sequence[Expr], Expr | int], Expr], value: Callable[..., Expr],
     shape: Sequence[int], whole: Sequence[int], split_k: int, is_copied: bool, *, has_operands: bool,
 ) -> _Results:  # fmt: skip
     if split_k > 1:
 
         def of_part(part: Expr, *at: Expr) -> Expr:
-            return product(at, part)
+            return accumulated(at, part)
 
         P = compute((split_k, *whole), of_part, name="P")
         stored = compute((split_k, *whole), lambda *at: P[at], name="made") if is_copied else None
@@ -234,7 +223,7 @@ def _results(
         part = reduce_axis((0, split_k), "part")
         total = compute(shape, lambda *at: sum(tiled[(part, *at)], axis=part), name="total")
         return _Results(P, stored, tiled, total, compute(shape, lambda *at: value(total[at], *at), name="Y"))
-    P = compute(whole, lambda *at: product(at, 0), name="P")
+    P = compute(whole, lambda *at: accumulated(at, 0), name="P")
 
     def inside(*at: Expr) -> Expr:
         # Operands have no elements past the edges.
@@ -261,6 +250,29 @@ def _tile_blocks(stage: Stage, tile: Sequence[int]) -> tuple[IterVar, IterVar, S
         stage.bind(axis, thread_axis(tag))
     stage.env_threads([thread_axis((0, 128), "threadIdx.x")])
     return by, bx, inner
+
+
+def _share_pixels(stage: Stage, inner: Sequence[IterVar], warpgroups: int, *, by_images: bool) -> IterVar:
+    """Each warpgroup has images of a tile, or rows of its image; the loop over warpgroups."""
+    n, y, x, f = inner
+    warpgroup, rest = stage.split(n if by_images else y, nparts=warpgroups)
+    stage.reorder(warpgroup, *((rest, y) if by_images else (n, rest)), x, f)
+    stage.bind(warpgroup, thread_axis("threadIdx.y"))
+    return warpgroup
+
+
+def _accumulate(
+    s: Schedule, P: Tensor, operands: Sequence[Tensor], instruction: TensorIntrin, k_tiles: KTiles, stages: int
+) -> IterVar:
+    """Warpgroups multiply K tiles of the operands. The loop over K tiles."""
+    *_, n, y, x, f = s[P].op.axis
+    r, *places, c = s[P].op.reduce_axis
+    co, ci = s[P].split(c, factor=k_tiles.block_k)
+    s[P].reorder(*places, co, r, n, y, x, f, ci)
+    ko = s[P].fuse(*places, co)
+    s[P].tensorize(n, instruction)
+    load_ahead(s, P, ko, operands, (k_tiles.span, k_tiles.span), stages)
+    return ko
 
 
 def _write_pixels(stage: Stage, lanes: int) -> None:

@@ -5,44 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum
+from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, reduce_axis, sum
 from ...te import all as all_of
+from .definition import Convolution
 from .wgmma_tiles import BYTES, SPANS
 
-__all__ = ["ALIGNED", "GRANULE", "Convolution", "KTiles", "Operands", "operands_of"]
+__all__ = ["ALIGNED", "GRANULE", "KTiles", "Operands", "operands_of"]
 
 ALIGNED = 16  # what strides of tensors are multiples of for TMA
 GRANULE = ALIGNED // BYTES  # in elements
 _WORTH = 0.8  # what K tiles of half the bytes have at most of the elements of whole ones, to be taken
 _NARROW = 24  # the most channels of which a row of the kernel is a step
-
-
-@dataclass(frozen=True, slots=True)
-class Convolution:
-    """What is computed."""
-
-    batch: int
-    channels: int
-    size: int
-    filters: int
-    kernel: int
-    stride: int
-    dilation: int
-    dtype: str
-
-    @property
-    def margin(self) -> int:
-        return self.kernel // 2 * self.dilation
-
-    @property
-    def out(self) -> int:
-        """The rows and columns of a result."""
-        return (self.size + 2 * self.margin - self.dilation * (self.kernel - 1) - 1) // self.stride + 1
-
-    def placeholders(self) -> tuple[Tensor, Tensor]:
-        """X and W."""
-        X = placeholder((self.batch, self.size, self.size, self.channels), self.dtype, name="X")
-        return X, placeholder((self.filters, self.kernel, self.kernel, self.channels), self.dtype, name="W")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +55,14 @@ class KTiles:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """X and W, the stages that have their elements as the instruction takes them, and their product."""
+    """X and W, the stages that have their elements as the instruction takes them, and their matmul."""
 
     X: Tensor
     W: Tensor
     copied: list[Tensor]  # workspaces, which kernels of their own write
     As: Tensor
     Bs: Tensor
-    product: Callable[[Sequence[Expr], Expr | int], Expr]  # at an element of Y, of a part of the channels
+    accumulated: Callable[[Sequence[Expr], Expr | int], Expr]  # at an element of Y, of a part of the channels
 
 
 def _rows_of_the_kernel(
@@ -124,11 +97,11 @@ def _rows_of_the_kernel(
     Bs = compute((phases, over, f, length), lambda b, r, f, e: Wp[r * phases + b, f, e], name="Bs")
     r, b, c = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase"), reduce_axis((0, share), "c")
 
-    def product(at: Sequence[Expr], part: Expr | int) -> Expr:
+    def accumulated(at: Sequence[Expr], part: Expr | int) -> Expr:
         n, y, x, f = at
         return sum(As[n, y + r, x, b, c].astype("float32") * Bs[b, r, f, c].astype("float32"), axis=[r, b, c])
 
-    return Operands(X, W, [Xp, Wp], As, Bs, product)
+    return Operands(X, W, [Xp, Wp], As, Bs, accumulated)
 
 
 def _channels_of_places(
@@ -169,13 +142,13 @@ def _channels_of_places(
     r, b = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase")
     q, c = reduce_axis((0, kernel), "s"), reduce_axis((0, share), "c")
 
-    def product(at: Sequence[Expr], part: Expr | int) -> Expr:
+    def accumulated(at: Sequence[Expr], part: Expr | int) -> Expr:
         n, y, x, f = at
         channel = part * share + c
         a, weight = As[n, y + r * dilation, x, b, q, channel], Bs[b, q, r, f, channel]
         return sum(a.astype("float32") * weight.astype("float32"), axis=[r, b, q, c])
 
-    return Operands(X, W, copied, As, Bs, product)
+    return Operands(X, W, copied, As, Bs, accumulated)
 
 
 def operands_of(

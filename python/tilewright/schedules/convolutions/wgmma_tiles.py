@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...devices import current
+from ...target import current_gpu
 
 __all__ = [
     "BYTES",
@@ -100,7 +100,7 @@ def _candidates(
                         yield tile, count, shares
 
 
-# Of one SM of an H200, as measured, in cycles: how much longer products take than they would alone, what part of the
+# Of one SM of an H200, as measured, in cycles: how much longer matmuls take than they would alone, what part of the
 # published rate of the second cache it reads with, what a short row of a box takes, how long data is on its way, what
 # storing an element takes, a kernel that adds up parts, and what part of the memory's bandwidth that kernel reads with.
 _PRODUCTS, _OF_CACHE, _ROW, _LATENCY, _STORING = 1.45, 0.7, 5.0, 1500.0, 0.1
@@ -109,11 +109,11 @@ _ADDING, _OF_MEMORY = 6000.0, 0.667
 
 def shared_bytes() -> int:
     """What a block has for its buffers."""
-    return current().shared_bytes_per_block - _BARRIERS
+    return current_gpu().shared_bytes_per_block - _BARRIERS
 
 
 def _estimate(problem: Problem, tile: tuple[int, int, int, int], split_k: int, shares: bool) -> float:
-    device = current()
+    device = current_gpu()
     images, rows, columns, width = tile
     tiles = -(-problem.batch // images) * -(-problem.out // rows) * -(-problem.out // columns)
     tiles *= -(-problem.filters // width)

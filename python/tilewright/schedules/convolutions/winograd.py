@@ -80,10 +80,10 @@ def conv2d_winograd(
     V = compute((4, 4, channels, columns), lambda e, n, c, p: _image(n, lambda j: Xr[e, j, c, p]), name="V")
     c = reduce_axis((0, channels), "c")
 
-    def products(b: Expr, f: Expr, p: Expr) -> Expr:
+    def accumulated(b: Expr, f: Expr, p: Expr) -> Expr:
         return sum(U[indexdiv(b, 4), indexmod(b, 4), c, f] * V[indexdiv(b, 4), indexmod(b, 4), c, p], axis=c)
 
-    Ml = compute((16, rows, columns), products, name="Ml")
+    Ml = compute((16, rows, columns), accumulated, name="Ml")
     M = compute((16, rows, columns), lambda b, f, p: Ml[b, f, p] + 0.0, name="M")
     Mr = compute((2, 4, rows, columns), lambda y, n, f, p: _output(y, lambda e: M[e * 4 + n, f, p]), name="Mr")
 

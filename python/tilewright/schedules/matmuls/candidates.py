@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
-from ...devices import GPU, current
-from .problem import Choice, Problem, blocks_at_once, columns_across, one_more_tile
+from ...devices import GPU
+from ...target import current_gpu
+from .problem import Choice, Problem
+from .warpgroup_candidates import by_warpgroups, narrower_by, overlapped
 
-__all__ = ["candidates", "equal_shares", "narrower_by", "refinements"]
+__all__ = ["candidates", "refinements"]
 
 # The space that is searched. Of `matmul_mma`: tiles with the warps that share them, depths, and steps in bytes. Tiles
 # of few rows are for few rows of C, where they are all there is to do; longer steps read memory in longer pieces. Of
@@ -37,32 +39,26 @@ _TILES = (
     ((32, 32), (1, 2), 6, 128),
 )
 _SPLITS = (1, 2, 4, 8, 16)
-# Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
-_WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
-_PROMOTED_TILES = ((128, 192), (192, 128), (128, 128), (64, 128), (64, 64))
-# Those of which two sets of warpgroups have sums at once, in turn.
-_TURNS = ((128, 128), (64, 256), (64, 128))
 # Rows of C that may be columns of the instruction.
 _FEW_ROWS = 256
 # How many loads a thread has under way at most, where it copies single elements through registers.
 _MOST_LOADS = 100
-_FOUR = 4
-# By how many columns some may be narrower than others, and of how many columns at least.
-_NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
+# Tiles of which two sets of warpgroups have sums at once, in turn.
+_TURNS = ((128, 128), (64, 256), (64, 128))
 
 
 def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
-    """The choices for a matmul that fit a GPU, by default `devices.current`, without tiles that are much too large.
+    """The choices for a matmul that fit a GPU, by default `target.current_gpu`, without tiles that are much too large.
 
     A tile has at most twice the rows and columns of the matrix.
     """
-    device = device or current()
+    device = device or current_gpu()
     if "wgmma" in device.features:
-        yield from _by_warpgroups(problem, device)
+        yield from by_warpgroups(problem, device)
     most = device.shared_bytes_per_block
     for tile, warps, stages, step_bytes in (*_TILES, *_of_all_rows(problem, most)):
         block_k = step_bytes // problem.item_bytes
-        if stages * sum(tile) * step_bytes > most:
+        if stages * _bytes_of_a_step(problem, tile, step_bytes) > most:
             continue
         if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
@@ -74,15 +70,24 @@ def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
             if step_bytes != 128:
                 options["block_k"] = block_k
             if split_k > 1:
-                options["split_k"] = split_k
+                options |= {"split_k": split_k, **overlapped(device)}
             if problem.M > 8 * tile[0]:
                 options["group"] = 8
             yield Choice("matmul_mma", options)
             if not all(problem.is_aligned) and _fits_in_registers(problem, tile, warps, step_bytes):
-                # The smaller the other factor, the less a copy of this one pays.
+                # The smaller the other operand, the less a copy of this one pays.
                 yield Choice("matmul_mma", options | {"pad": (False, False)})
                 if not any(problem.is_aligned):
                     yield Choice("matmul_mma", options | {"pad": (problem.M <= problem.N, problem.M > problem.N)})
+
+
+def _bytes_of_a_step(problem: Problem, tile: tuple[int, int], step_bytes: int) -> int:
+    """The shared memory that `matmul_mma` takes for a step. Rows of 32 bits across k begin eight banks apart."""
+    lengths = [
+        size + (8 - size) % 32 if across and problem.item_bytes == 4 else size
+        for size, across in zip(tile, problem.lies_across)
+    ]
+    return sum(lengths) * step_bytes
 
 
 def _of_all_rows(problem: Problem, most: int) -> Iterator[tuple[tuple[int, int], tuple[int, int], int, int]]:
@@ -105,108 +110,9 @@ def _fits_in_registers(problem: Problem, tile: tuple[int, int], warps: tuple[int
     return not is_single or sum(tile) * step_bytes // problem.item_bytes <= _MOST_LOADS * 32 * warps[0] * warps[1]
 
 
-def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
-    for tile in _warpgroup_tiles(problem, device):
-        if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
-            continue
-        rows = ceil(problem.M / tile[0])
-        tiles = problem.tiles(tile)
-        steps = ceil(problem.K * problem.item_bytes / 128)
-        # Where C has many tiles a cluster may share what they read.
-        clusters = [(1, 1)]
-        if rows > 1 and (tiles > device.sms or rows % 2 == 0):
-            clusters.append((2, 1))
-        if rows % 2 and ceil(problem.N / tile[1]) % 2 == 0:
-            clusters.append((1, 2))
-        # Four in a row ask for a quarter of B, or of A, each for whole groups of eight rows.
-        most = blocks_at_once(device, _FOUR)
-        for place, cluster in enumerate(((_FOUR, 1), (1, _FOUR))):
-            many = (rows, ceil(problem.N / tile[1]))[place]
-            if many % _FOUR == 0 and tile[0] * tile[1] >= 128 * 128 and tile[1 - place] % (8 * _FOUR) == 0:
-                yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "blocks": min(most, tiles)})
-        for cluster in clusters:
-            yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
-            if tiles % (device.sms // max(cluster)) and tiles * steps > 8 * max(cluster):
-                yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
-        if narrower := next(narrower_by(problem, {"tile": tile}, device), None):
-            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "narrower": narrower})
-        # Where B's rows are columns of C, tiles that are narrower begin within lines of the cache; not so if in rows,
-        # unless A's are those.
-        swapped = {"tile": tile[::-1], "cluster": (1, 1), "swap_ab": True}
-        if problem.layout[0] == "N" and (narrower := next(narrower_by(problem, swapped, device), None)):
-            yield Choice("matmul_wgmma", swapped | {"narrower": narrower})
-        if shares := equal_shares(tiles, steps, device):
-            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "stream_k": True, "blocks": shares * tiles})
-        for split_k in _SPLITS[1:] if problem.batch == 1 else ():
-            if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
-                yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "split_k": split_k})
-                if rows % 2 == 0:
-                    yield Choice("matmul_wgmma", {"tile": tile, "cluster": (2, 1), "split_k": split_k})
-                elif ceil(problem.N / tile[1]) % 2 == 0:
-                    yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 2), "split_k": split_k})
-    # Few rows, or a few parts of some more, are columns of the instruction, of which it may have few.
-    for parts in (1, 2, 3):
-        rows = 16 * ceil(problem.M / parts / 16)
-        if rows > min(_FEW_ROWS, _widest(problem)) or parts > 1 and rows * parts >= 64 * ceil(problem.M / 64):
-            continue
-        for columns in (64, 128):
-            tile = rows, columns
-            tiles, steps = problem.tiles(tile), ceil(problem.K * problem.item_bytes / 128)
-            for cluster in ((1, 1), (1, 2)) if ceil(problem.N / columns) % 2 == 0 and rows % 32 == 0 else ((1, 1),):
-                swapped = {"tile": tile, "cluster": cluster, "swap_ab": True}
-                yield Choice("matmul_wgmma", swapped)
-                for split_k in _SPLITS[1:] if problem.batch == 1 else ():
-                    if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
-                        yield Choice("matmul_wgmma", swapped | {"split_k": split_k})
-
-
-def _widest(problem: Problem) -> int:
-    """Columns of the instruction, of which a thread has the sums; promoted ones twice."""
-    return 192 if problem.dtype.startswith("float8") else 256
-
-
-def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]:
-    """The tiles of `matmul_wgmma` for a matmul, and of those with few rows such as have just a tile for each of the
-    SMs, or for half of them."""
-    tiles = _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES
-    yield from tiles
-    for rows in (64, 128):
-        for blocks in (device.sms, device.sms // 2):
-            if not (along := blocks // (ceil(problem.M / rows) * problem.batch)):
-                continue
-            # Where B's rows are columns of C, of a multiple of 64 they are copied in the longest pieces.
-            for grain in (16, 64) if problem.layout[1] == "N" and problem.item_bytes == 2 else (16,):
-                columns = grain * ceil(problem.N / along / grain)
-                if columns <= _widest(problem) and (rows, columns) not in tiles:
-                    yield rows, columns
-
-
-def narrower_by(problem: Problem, options: Mapping[str, Any], device: GPU) -> Iterator[int]:
-    """By how many columns, or rows, some tiles can be narrower so that the last wave is full."""
-    tiles, (_, width) = problem.tiles(options["tile"]), columns_across(problem, options)
-    along, over = one_more_tile(problem, options)
-    is_apt = (
-        problem.batch == 1 and problem.N % 8 == 0 and width >= _LEAST_WIDTH and not problem.dtype.startswith("float8")
-    )
-    # Where a factor's rows are columns of the instruction, copies that begin within sectors of the cache take half as
-    # long again.
-    begins_within = problem.layout[0] == "T" if options.get("swap_ab") else problem.layout[1] == "N"
-    grain = 32 // problem.item_bytes if begins_within else 16 if problem.dtype == "int8" else 8
-    if is_apt and tiles > device.sms and tiles % device.sms:
-        for less in _NARROWER:
-            if less % grain == 0 and over % less == 0 and over // less <= along:
-                yield less
-
-
-def equal_shares(tiles: int, steps: int, device: GPU) -> int:
-    """Into how many parts the work of each of so few tiles is divided, for as many blocks; 0 where it is not."""
-    shares = min(device.sms // tiles, steps // 4)
-    return shares if shares > 1 else 0
-
-
 def refinements(problem: Problem, choice: Choice, device: GPU | None = None) -> Iterator[Choice]:
     """The variants that a tuning run tries for one of the fastest choices: other rasters, clusters and stages."""
-    device = device or current()
+    device = device or current_gpu()
     tile = choice.options["tile"]
     tiles = ceil(problem.M / tile[0]), ceil(problem.N / tile[1])
     more: list[dict[str, Any]] = []

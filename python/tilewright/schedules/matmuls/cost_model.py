@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from math import ceil, gcd, inf
+from math import ceil, gcd, inf, log2
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...devices import GPU, current
+from ...devices import GPU
+from ...target import current_gpu
 from .problem import Choice, Problem, blocks_at_once, columns_across, one_more_tile
 
 __all__ = ["NUMBERS", "counted", "estimate", "estimates", "numbers", "seconds"]
@@ -42,7 +43,7 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
 
 def estimates(problem: Problem, choices: Iterable[Choice], device: GPU | None = None) -> list[float]:
     """The `estimate` of each choice."""
-    device = device or current()
+    device = device or current_gpu()
     choices = list(choices)
     found = [inf] * len(choices)
     for schedule in ("matmul_wgmma", "matmul_mma"):
@@ -127,7 +128,7 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
     pads = (not problem.is_aligned[0], not problem.is_aligned[1])
     is_copied = split_k == 1 and is_whole and problem.N * made % _ALIGNED != 0
     return {
-        # A step's products at the published rate.
+        # A step's matmul at the published rate.
         "step": 2.0 * rows * columns * block_k * problem.item_bytes / 2 / device.sm_peak("wgmma", "float16"),
         "n": n,
         "is_one": m <= 64,
@@ -140,12 +141,13 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
         "received": (rows + columns) * _SPAN,
         **_asked(problem, device, (rows, columns), block_k, pads, problem.is_turned, (along, down), _SPAN),
         "stored": rows * columns * made,
-        "clustered": down * along > 1,
+        "clustered": log2(down * along),
         "streamed": stream_k,
         "exchanged": 4.0 * rows * columns * (1 + max(1.0, at_work / tiles)) if stream_k else 0.0,
         "apart": shared / at_work,
         "parts": (split_k + 1) * problem.M * problem.N * 4 if split_k > 1 else 0,
         "is_split": split_k > 1,
+        "is_dependent": bool(options.get("dependent")),
         "copied_back": 4 * problem.batch * problem.M * problem.N if is_copied else 0,
         "copies_back": is_copied,
         **_of_operands(problem, pads, problem.is_turned),
@@ -165,13 +167,12 @@ def _asked(
 ) -> dict[str, float]:
     """What a step asks of the second cache: pieces of rows, of at most `widest` bytes, their bytes, the lines that they
     touch and the sectors that they touch besides; how often one line is asked for at once, and how many pieces are
-    shorter. Blocks of a cluster share a factor."""
+    shorter. Blocks of a cluster share an operand."""
     item, extents = problem.item_bytes, (problem.M, problem.N)
     found: dict[str, float] = dict.fromkeys(("rows", "bytes", "lines", "sectors", "hot", "short"), 0.0)
-    lies_across = problem.layout[0] == "T", problem.layout[1] == "N"
     for place, (size, sharing) in enumerate(zip(tile, shared_by, strict=True)):
         # An operand that is copied first lies in whole tiles, and along k if it is turned.
-        is_across, is_copied = lies_across[place] and not turns[place], pads[place] or turns[place]
+        is_across, is_copied = problem.lies_across[place] and not turns[place], pads[place] or turns[place]
         size = min(size, extents[place])
         length, rows = (size, block_k) if is_across else (block_k, size)
         span = gcd(tile[place] * item, widest) if widest and is_across else length * item
@@ -191,13 +192,13 @@ def _asked(
 
 def _by_warpgroups(f: Counts, of: Mapping[str, float]) -> Any:
     memory, cache_rate = of["of_memory"] * f["bandwidth"], of["of_cache"] * f["l2_bandwidth"]
-    # Narrow instructions wait for their first factor.
-    products = f["step"] / of["of_wgmma"] * np.maximum(1.0, 0.5 + of["narrow"] / f["n"])
-    products = products * (1 + of["promoting"] * f["promotes"]) * (1 + of["alone"] * f["is_one"])
+    # Narrow instructions wait for operand A.
+    multiplying = f["step"] / of["of_wgmma"] * np.maximum(1.0, 0.5 + of["narrow"] / f["n"])
+    multiplying = multiplying * (1 + of["promoting"] * f["promotes"]) * (1 + of["alone"] * f["is_one"])
     copying = f["received"] / of["receiving"]
     asking = of["row"] * f["rows"] + of["line"] * f["lines"] + of["sector"] * f["sectors"] + of["short"] * f["short"]
     caching = f["at_work"] * (f["bytes"] + _SECTOR * f["sectors"]) / cache_rate
-    step = _at_once(of["wg_overlap"], products, copying, asking, caching, of["hot"] * f["hot"]) * (
+    step = _at_once(of["wg_overlap"], multiplying, copying, asking, caching, of["hot"] * f["hot"]) * (
         1 + of["clustering"] * f["clustered"]
     )
     storing = of["storing"] + f["stored"] / of["stored_a_second"]
@@ -206,14 +207,15 @@ def _by_warpgroups(f: Counts, of: Mapping[str, float]) -> Any:
     multiplying = multiplying + of["apart"] * f["apart"] * f["steps"] * step
     moving = f["moved"] / memory * (1 + of["streaming"] * (f["apart"] > 0))
     total = _at_once(of["overlap"], multiplying, moving) + of["wg_start"] + of["cluster_start"] * f["clustered"]
-    return total + _beside(f, of, memory, cache_rate) + f["is_split"] * of["wg_adding"]
+    return total + _beside(f, of, memory, cache_rate, of["wg_adding"])
 
 
-def _beside(f: Counts, of: Mapping[str, float], memory: Any, cache_rate: Any) -> Any:
-    """The kernels before and after the matmul's own."""
+def _beside(f: Counts, of: Mapping[str, float], memory: Any, cache_rate: Any, adding: float) -> Any:
+    """The kernels before and after the matmul's own. One that adds parts starts earlier if it is dependent."""
+    adding = adding * f["is_split"] * (1 - of["earlier"] * f["is_dependent"])
     copying = 2 * f["padded"] / (of["padding"] * memory) + 2 * f["turned"] / (of["turning"] * memory)
     back = f["copied_back"] / memory + of["launch"] * f["copies_back"]
-    return copying + of["launch"] * f["copies"] + back + f["parts"] / (of["adding"] * cache_rate)
+    return copying + of["launch"] * f["copies"] + back + f["parts"] / (of["adding"] * cache_rate) + adding
 
 
 def _of_warps(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]:
@@ -259,6 +261,7 @@ def _of_warps(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]
         **_asked(problem, device, (rows, columns), block_k, (pads[0], pads[1]), (False, False)),
         "parts": (split_k + 1) * problem.batch * problem.M * problem.N * 4 if split_k > 1 else 0,
         "is_split": split_k > 1,
+        "is_dependent": bool(options.get("dependent")),
         "copied_back": 0,
         "copies_back": 0,
         **_of_operands(problem, (pads[0], pads[1]), (False, False)),
@@ -280,4 +283,4 @@ def _by_warps(f: Counts, of: Mapping[str, float]) -> Any:
     copying = f["of_one"] * f["steps"] * (f["staged"] / of["copying"] + lines)
     total = _at_once(of["mma_overlap"], multiplying, caching, moving, copying) + of["begin"]
     total = total + of["wave"] * f["waves"]
-    return total + _beside(f, of, memory, cache_rate) + f["is_split"] * of["mma_adding"]
+    return total + _beside(f, of, memory, cache_rate, of["mma_adding"])

@@ -16,30 +16,30 @@ from ..extents import divisor_of, round_up
 from ..workspaces import add_up, copy, transposing_copy
 
 __all__ = [
-    "Product",
+    "TiledMatmul",
     "in_whole_tiles",
-    "product_of_tiles",
+    "matmul_of_tiles",
     "result_dtypes",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class TiledMatmul:
     """A matmul or batched matmul in te, and a schedule in which all kernels but the matmul's own are done.
 
     Those are the kernels that copy operands to whole tiles, and the kernel that adds the results of split-K.
 
-    `sources` are the operands as the matmul's kernel reads them, and `factors` are the same in whole tiles. `sums` is
-    the accumulator in whole tiles, or its transpose. `tiled` is what the matmul's kernel stores: C, or with split-K the
-    partial results.
+    `sources` are the operands as the matmul's kernel reads them, and `tiles` are the same in whole tiles.
+    `accumulator` is in whole tiles, too, or its transpose is. `tiled` is what the matmul's kernel stores: C, or with
+    split-K the partial results.
     """
 
     schedule: Schedule
     A: Tensor
     B: Tensor
     sources: tuple[Tensor, Tensor]
-    factors: tuple[Tensor, Tensor]
-    sums: Tensor
+    tiles: tuple[Tensor, Tensor]
+    accumulator: Tensor
     tiled: Tensor
     C: Tensor
 
@@ -50,7 +50,7 @@ def result_dtypes(in_dtype: str, acc_dtype: str | None, out_dtype: str | None) -
     return acc_dtype, out_dtype or acc_dtype
 
 
-def product_of_tiles(
+def matmul_of_tiles(
     extents: tuple[Extent, Extent, Extent],
     dtypes: tuple[str, str, str],
     tile: tuple[int, int, int],
@@ -64,7 +64,7 @@ def product_of_tiles(
     whole_rows: int = 1,
     swap_ab: bool = False,
     k_major: bool = False,
-) -> Product:
+) -> TiledMatmul:
     """C = A B of `extents` M, N and K, padded to whole tiles of rows and columns of C and of k.
 
     `dtypes` are those of the operands, of the accumulator and of C.
@@ -107,7 +107,7 @@ def product_of_tiles(
     def swapped(at: Sequence[Any]) -> tuple[Any, ...]:
         return (*at[:-2], at[-1], at[-2]) if swap_ab else tuple(at)
 
-    def product(of: Sequence[Expr], at: Expr) -> Expr:
+    def accumulated(of: Sequence[Expr], at: Expr) -> Expr:
         *some, i, j = swapped(of)
         a = As[(*some, at, i) if transpose_a else (*some, i, at)]
         b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
@@ -118,7 +118,7 @@ def product_of_tiles(
         return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
 
     if split_k == 1:
-        P = compute(swapped((*some, rows, columns)), lambda *at: product(at, k), name="P")
+        P = compute(swapped((*some, rows, columns)), lambda *at: accumulated(at, k), name="P")
         shape = (*some, M, stored)
         is_whole = bool(stored == N)
 
@@ -134,7 +134,7 @@ def product_of_tiles(
         shape = (split_k, *some, rows, columns)
 
         def of_part(p: Expr, *at: Expr) -> Expr:
-            return product(at, p * share + k)
+            return accumulated(at, p * share + k)
 
         P = compute(swapped(shape), of_part, name="P")
         tiled = compute(shape, lambda *at: P[swapped(at)], name="parts")
@@ -150,7 +150,7 @@ def product_of_tiles(
         add_up(s, C, total)
     elif C is not tiled:
         copy(s[C])
-    return Product(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
+    return TiledMatmul(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
 
 
 def in_whole_tiles(tensor: Tensor, shape: Sequence[Extent], name: str, *, turned: bool = False) -> Tensor:

@@ -39,7 +39,7 @@ def matmul(
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by the schedule that `tilewright.schedules.matmuls.selection` expects to be the fastest on a GPU.
 
-    The GPU is `devices.current`, or the one that stands for the architecture `arch`.
+    The GPU is `target.current_gpu`, or the one that stands for the architecture `arch`.
 
     It is `matmul_wgmma` or `matmul_mma`, which have the same parameters: `M`, `N`, `K`, `in_dtype`, `out_dtype`,
     `acc_dtype`, `batch`, `transpose_a`, `transpose_b`, `epilogue` and `operands`. For float32 it is `sgemm`, because

@@ -14,9 +14,9 @@ from ...te.schedule import Schedule, Stage
 from ...te.tensor import Extent
 from ..extents import divisor_of
 from ..sizes import sizes
-from .definition import product_of_tiles, result_dtypes
+from .definition import matmul_of_tiles, result_dtypes
 
-__all__ = ["COPY", "fetch", "matmul_mma", "side_by_side", "tile_by_mma"]
+__all__ = ["COPY", "accumulate", "fetch", "hold", "matmul_mma", "side_by_side", "tile_by_mma"]
 
 # Bytes that a thread copies at once.
 COPY = 16
@@ -93,7 +93,7 @@ def matmul_mma(
         )
     if split_k < 1 or group < 1:
         raise ValueError(f"expected a positive split_k and a positive group, got {split_k} and {group}")
-    product = product_of_tiles(
+    matmul = matmul_of_tiles(
         (M, N, K),
         (in_dtype, acc_dtype, out_dtype),
         (*tile, block_k),
@@ -104,13 +104,13 @@ def matmul_mma(
         split_k=split_k,
         whole=pad or granule,
     )
-    s = product.schedule
-    widths = [gcd(granule, divisor_of(source.shape[-1])) for source in product.sources]
+    s = matmul.schedule
+    widths = [gcd(granule, divisor_of(source.shape[-1])) for source in matmul.sources]
     tile_by_mma(
         s,
-        product.tiled,
-        product.sums,
-        product.factors,
+        matmul.tiled,
+        matmul.accumulator,
+        matmul.tiles,
         mma,
         k_is_in_rows=(not transpose_a, transpose_b),
         widths=widths,
@@ -123,17 +123,17 @@ def matmul_mma(
         is_async=all(width * item_bytes(in_dtype) >= 4 for width in widths),
     )
     if min_blocks is not None:
-        s[product.tiled].launch_bounds(min_blocks)
+        s[matmul.tiled].launch_bounds(min_blocks)
     if dependent:
         s.launch(dependent=True)
-    return s, [product.A, product.B, *operands, product.C]
+    return s, [matmul.A, matmul.B, *operands, matmul.C]
 
 
 def tile_by_mma(
     s: Schedule,
     tiled: Tensor,
-    sums: Tensor,
-    factors: Sequence[Tensor],
+    accumulator: Tensor,
+    operands: Sequence[Tensor],
     mma: TensorIntrin,
     *,
     k_is_in_rows: Sequence[bool],
@@ -149,13 +149,13 @@ def tile_by_mma(
 ) -> None:
     """Schedules a matmul in whole tiles as `matmul_mma` says.
 
-    `tiled` stores what `sums` adds up along its one reduction axis of `factors`, A and B as stages of their own. The
-    last two axes of each are its rows and columns, `axes` those of `tiled` where it has others. `k_is_in_rows` says of
-    the factors whether their rows are along k.
-    Threads fetch as many elements at once as `widths` says, by ``cp.async`` if the factors are copies and `is_async`.
+    `tiled` stores what `accumulator` adds up along its one reduction axis of `operands`, A and B as stages of their
+    own. The last two axes of each are its rows and columns, `axes` those of `tiled` where it has others.
+    `k_is_in_rows` says of the operands whether their rows are along k.
+    Threads fetch as many elements at once as `widths` says, by ``cp.async`` if the operands are copies and `is_async`.
     """
     *outer, i, j = axes or s[tiled].op.axis
-    rows = (s[tiled] if axes is None else s[sums]).op.shape[-2]
+    rows = (s[tiled] if axes is None else s[accumulator]).op.shape[-2]
     by, i = s[tiled].split(i, factor=tile[0])
     bx, j = s[tiled].split(j, factor=tile[1])
     wy, i = s[tiled].split(i, nparts=warps[0])
@@ -175,24 +175,13 @@ def tile_by_mma(
     for axis, tag in zip((*outer, by, bx, wy, wx), tags, strict=True):
         s[tiled].bind(axis, thread_axis(tag))
 
-    s[sums].set_scope("local")
-    s[sums].compute_at(s[tiled], wx)
-    *_, i, j = s[sums].op.axis
-    ko, ki = s[sums].split(s[sums].op.reduce_axis[0], factor=block_k)
-    ki, kt = s[sums].split(ki, factor=instruction_k)
-    i, it = s[sums].split(i, factor=16)
-    j, jt = s[sums].split(j, factor=8)
-    s[sums].reorder(ko, ki, i, j, it, jt, kt)
-    for axis in (ki, i, j):
-        s[sums].unroll(axis)
-    s[sums].tensorize(it, mma)
-
-    for place, (stage, width, has_k_in_rows) in enumerate(zip(factors, widths, k_is_in_rows, strict=True)):
+    s[accumulator].set_scope("local")
+    s[accumulator].compute_at(s[tiled], wx)
+    ko, ki = s[accumulator].split(s[accumulator].op.reduce_axis[0], factor=block_k)
+    ki = accumulate(s[accumulator], ko, ki, mma, instruction_k)
+    for place, (stage, width, has_k_in_rows) in enumerate(zip(operands, widths, k_is_in_rows, strict=True)):
         granule = COPY // item_bytes(stage.dtype)
-        s[stage].set_scope("shared")
-        fragments = s.cache_read(stage, "local", [sums])
-        s[fragments].compute_at(s[sums], ki)
-        s[stage].compute_at(s[sums], ko)
+        hold(s, stage, accumulator, ko, ki)
         if has_k_in_rows and block_k < 8 * granule:
             side_by_side(s[stage], 8 * granule // block_k, block_k)
         if not has_k_in_rows and granule == 4:
@@ -202,7 +191,29 @@ def tile_by_mma(
             s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
         fetch(s[stage], width, warps)
-    s[sums].software_pipeline(ko, stages if is_async else 2, use_async=is_async)
+    s[accumulator].software_pipeline(ko, stages if is_async else 2, use_async=is_async)
+
+
+def accumulate(stage: Stage, ko: IterVar, ki: IterVar, mma: TensorIntrin, instruction_k: int) -> IterVar:
+    """A warp multiplies its part of a K tile by unrolled instructions. `ki` goes through the tile; the loop over the
+    instructions along k."""
+    *_, i, j = stage.op.axis
+    ki, kt = stage.split(ki, factor=instruction_k)
+    i, it = stage.split(i, factor=16)
+    j, jt = stage.split(j, factor=8)
+    stage.reorder(ko, ki, i, j, it, jt, kt)
+    for axis in (ki, i, j):
+        stage.unroll(axis)
+    stage.tensorize(it, mma)
+    return ki
+
+
+def hold(s: Schedule, operand: Tensor, accumulator: Tensor, ko: IterVar, ki: IterVar) -> None:
+    """Shared memory holds a K tile of an operand, registers what the instructions of an iteration of `ki` take."""
+    s[operand].set_scope("shared")
+    fragments = s.cache_read(operand, "local", [accumulator])
+    s[fragments].compute_at(s[accumulator], ki)
+    s[operand].compute_at(s[accumulator], ko)
 
 
 def side_by_side(stage: Stage, rows: int, length: int) -> None:

@@ -44,9 +44,15 @@ class Problem:
         return a * self.item_bytes % 16 == 0, b * self.item_bytes % 16 == 0
 
     @property
+    def lies_across(self) -> tuple[bool, bool]:
+        """Whether the rows of the operands go across k."""
+        return self.layout[0] == "T", self.layout[1] == "N"
+
+    @property
     def is_turned(self) -> tuple[bool, bool]:
         """Whether `matmul_wgmma` first transposes an operand: one that is not of 16 bits and not stored along k."""
-        return self.item_bytes != 2 and self.layout[0] == "T", self.item_bytes != 2 and self.layout[1] == "N"
+        a, b = self.lies_across
+        return self.item_bytes != 2 and a, self.item_bytes != 2 and b
 
     @property
     def crosses_lines(self) -> tuple[bool, bool]:

@@ -13,25 +13,27 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from ...devices import GPU, current
+from ...devices import GPU
 from ...errors import TilewrightValueError as ValueError
 from ...guards import is_list
+from ...target import current_gpu
 from ...te.expr import Var
 from ...te.tensor import Extent
-from .candidates import candidates, equal_shares, narrower_by
+from .candidates import candidates
 from .cost_model import estimates
 from .problem import Choice, Problem
+from .warpgroup_candidates import equal_shares, narrower_by
 
 __all__ = ["choose", "choose_for_any", "table"]
 
 TABLE = Path(__file__).with_name("tuned.json")
-# How far from a product of the table another may be to get the same: so many factors of two, all extents together.
+# How far from a matmul of the table another may be to get the same: so many factors of two, all extents together.
 NEAR = 1.0
 
 
 def choose(problem: Problem, device: GPU | None = None) -> Choice:
-    """What the table says for a GPU, by default that of `devices.current`, or the model."""
-    device = device or current()
+    """What the table says for a GPU, by default that of `target.current_gpu`, or the model."""
+    device = device or current_gpu()
     alike = [entry for entry in table(device) if entry[0].kind == problem.kind]
     near = min(alike, key=lambda entry: problem.distance(entry[0]), default=None)
     if near is not None and problem.distance(near[0]) <= NEAR:

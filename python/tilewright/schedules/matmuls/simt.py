@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...devices import current
 from ...errors import TilewrightValueError as ValueError
+from ...target import current_gpu
 from ...te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
 from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
@@ -89,7 +89,7 @@ def sgemm(
         tile, lanes, step, split_k = fastest_tiles(what.problem, block_k, lanes, split_k)
     lanes = lanes or own
     tiles = -(-M // tile[0]) * -(-N // tile[1]) * (batch or 1)
-    split_k = split_k or _power_of_two(min(_OF_AN_SM * current().sms // tiles, K // (MIN_STEPS * step)))
+    split_k = split_k or _power_of_two(min(_OF_AN_SM * current_gpu().sms // tiles, K // (MIN_STEPS * step)))
     s, tensors, At, Bs, Cl, last = _products(what, tile, step, split_k)
     # What is beyond the matrix begins at a multiple of four where its rows do.
     is_whole = N % 4 == 0 and out_dtype == "float32" and not operands
@@ -231,19 +231,19 @@ def _products(
     # (on an H200 in a tenth less time).
     k = reduce_axis((0, chunk), "k")
 
-    def product(at: Sequence[Any], place: Expr) -> Expr:
+    def accumulated(at: Sequence[Any], place: Expr) -> Expr:
         *some, i, j = at
         return sum(At[(*some, place, i)] * Bs[(*some, place, j)], axis=k)
 
     total = None
     if split_k == 1:
-        Cl = compute((*some, rows, columns), lambda *at: product(at, k), name="Cl")
+        Cl = compute((*some, rows, columns), lambda *at: accumulated(at, k), name="Cl")
         C = last = compute((*some, M, N), lambda *at: what.result(Cl[at] + 0.0, *at), name="C")
     else:
         p = reduce_axis((0, split_k), "p")
 
         def of_part(p: Expr, *at: Expr) -> Expr:
-            return product(at, p * chunk + k)
+            return accumulated(at, p * chunk + k)
 
         Cl = compute((split_k, *some, rows, columns), of_part, name="Cl")
         last = compute((split_k, *some, M, N), lambda *at: Cl[at] + 0.0, name="P")
@@ -281,7 +281,7 @@ def _power_of_two(limit: int) -> int:
 
 def _fills_by_columns(what: _What) -> bool:
     """Whether threads of four columns each, in parts of K that are worth a block, have work for all SMs."""
-    return -(-what.N // 512) * (what.K // 128) >= _OF_AN_SM * current().sms
+    return -(-what.N // 512) * (what.K // 128) >= _OF_AN_SM * current_gpu().sms
 
 
 def _few_rows(what: _What, split_k: int | None) -> tuple[Schedule, list[Tensor]]:
@@ -289,7 +289,7 @@ def _few_rows(what: _What, split_k: int | None) -> tuple[Schedule, list[Tensor]]
     M, N, K = what.M, what.N, what.K
     rows, threads, block_k = -(-M // 4) * 4, 128, 32
     tiles = -(-N // (4 * threads))
-    split_k = split_k or _power_of_two(min(2 * _OF_AN_SM * current().sms // tiles, K // (4 * block_k)))
+    split_k = split_k or _power_of_two(min(2 * _OF_AN_SM * current_gpu().sms // tiles, K // (4 * block_k)))
     s, tensors, At, Bl, Cl, last = _products(what, (rows, 4 * threads), block_k, split_k)
     s[Bl].set_scope("local")
     Al = s.cache_read(At, "local", [Cl])

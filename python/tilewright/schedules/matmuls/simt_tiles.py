@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...devices import GPU, current
+from ...devices import GPU
+from ...target import current_gpu
 from .problem import Problem
 
 __all__ = ["Tiles", "fastest_tiles", "tiles_for"]
@@ -35,7 +36,7 @@ def fastest_tiles(problem: Problem, block_k: int | None, lanes: int | None, spli
 
 
 def tiles_for(M: int, N: int, K: int, batch: int | None, device: GPU) -> dict[Tiles, float]:
-    """The tiles that `sgemm` could take for a product, the fastest first, and the seconds that each takes by the model.
+    """The tiles that `sgemm` could take for a matmul, the fastest first, and the seconds that each takes by the model.
 
     >>> import tilewright as tw
     >>> gpu = tw.Target("cuda -device=H200").device
@@ -50,7 +51,7 @@ def _fitting(
     problem: Problem, block_k: int | None, lanes: int | None, split_k: int | None, gpu: GPU | None = None
 ) -> list[Tiles]:
     """All that can be taken, the fastest by the model first."""
-    device = gpu or current()
+    device = gpu or current_gpu()
     options = [
         (tile, own, step, parts)
         for tile, own in _TILES
@@ -85,8 +86,8 @@ def _estimate(problem: Problem, device: GPU, tile: tuple[int, int], lanes: int, 
     def turn(at_once: int) -> float:
         # A warp on each scheduler is what multiplies at the full rate at least.
         rate = _RATES[lanes] * device.sm_peak("fma", "float32") * min(1.0, at_once * threads / 128)
-        products = 2.0 * tile[0] * tile[1] * block_k / rate
-        return steps * (at_once * (products + storing) + _OF_STEP / at_once) + _OF_BLOCK
+        multiplying = 2.0 * tile[0] * tile[1] * block_k / rate
+        return steps * (at_once * (multiplying + storing) + _OF_STEP / at_once) + _OF_BLOCK
 
     turns, rest = divmod(of_one, fitting)
     seconds = turns * turn(fitting) + (turn(rest) if rest else 0.0)

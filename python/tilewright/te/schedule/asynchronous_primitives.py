@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...errors import TilewrightValueError as ValueError
 from ...messages.location import user_source
+from ...target import current_gpu
 from ..expr import IterVar
 from .checks import boolean, integer
 from .stage_handles import StageHandles
@@ -24,7 +25,8 @@ class AsynchronousPrimitives(StageHandles):
         A stage in shared memory is a box of a tensor in global memory, with zeros outside of the tensor. Each dimension
         of the box goes along a dimension of the tensor, with steps of up to 8 elements. The dimensions may have any
         order, but the last one stays last. It has the columns of the tile, and the others have its rows. Elements
-        around an image are zero too, so such a stage can be the padded image of a convolution.
+        around an image are zero too, so such a stage can be the padded image of a convolution. Dimensions that hold the
+        quotient and the remainder of one number, as ``X[p // 14, p % 14]`` has it, count as one dimension.
 
         An output is a copy of a stage in shared memory, which each warpgroup writes. It may be the transpose of the
         accumulator, whose columns then are rows of the tile. The shared buffer is swizzled, so that all banks are used.
@@ -213,7 +215,7 @@ class AsynchronousPrimitives(StageHandles):
         in another order.
 
         Requires: a stage that is computed at the root; `blocks` of at least 1, by default the SMs of the device
-        (`tilewright.devices.current`). For a curve: loops bound to blockIdx.x and y, and a `group` that is a power of
+        (`target.current_gpu`). For a curve: loops bound to blockIdx.x and y, and a `group` that is a power of
         two. For `stream_k`: `specialize`. For `narrower`: a result that TMA stores, a multiple of 8 columns, constant
         extents, one set of consumer warpgroups, and rows that such tiles fill.
 
@@ -233,7 +235,6 @@ class AsynchronousPrimitives(StageHandles):
         CUTLASS: ``PersistentScheduler``; tilelang: ``T.Persistent``; Triton: a loop by hand; TVM, Halide, Exo, MLIR:
         none.
         """
-        from ...devices import current
         from . import handles
 
         source = user_source()
@@ -242,7 +243,7 @@ class AsynchronousPrimitives(StageHandles):
                 f"{source}: persistent: expected {', '.join(map(repr, _RASTERS[:-1]))} or {_RASTERS[-1]!r} as raster, "
                 f"got {raster!r}"
             )
-        count = current().sms if blocks is None else integer(blocks, "persistent", "blocks", source, 132)
+        count = current_gpu().sms if blocks is None else integer(blocks, "persistent", "blocks", source, 132)
         tiles = integer(group, "persistent", "group", source, 8)
         boolean(stream_k, "persistent", "stream_k", source)
         boolean(serpentine_k, "persistent", "serpentine_k", source)

@@ -119,7 +119,8 @@ class _Explanation:
 
     def _note(self, primitive: Primitive) -> str:
         if primitive.name == "bind":
-            return f"bound to {primitive.options['thread']}"
+            how = ", whose blocks add their parts" if primitive.options.get("reduce_add") else ""
+            return f"bound to {primitive.options['thread']}{how}"
         if primitive.name == "reverse_compute_at":
             return f"stage {self._stages.get(primitive.operands[0], '?')} is computed in it, after what it reads"
         if primitive.name == "compute_at":

@@ -128,9 +128,10 @@ def reorder(order: Sequence[ir.Value], name: str) -> ir.OpView:
     return ops.ReorderOp(order, loc=_named(name))
 
 
-def bind(axis: ir.Value, name: str, thread: str, extent: int | None) -> ir.OpView:
+def bind(axis: ir.Value, name: str, thread: str, extent: int | None, reduce_add: bool) -> ir.OpView:
     tag = "vthread" if thread.startswith("vthread") else thread
-    return ops.BindOp(axis, ir.Attribute.parse(f"#schedule.thread<{tag}>"), extent=_integer(extent), loc=_named(name))
+    index = ir.Attribute.parse(f"#schedule.thread<{tag}>")
+    return ops.BindOp(axis, index, extent=_integer(extent), reduce_add=reduce_add, loc=_named(name))
 
 
 def vectorize(axis: ir.Value, name: str) -> ir.OpView:

@@ -169,16 +169,20 @@ class LoopPrimitives(StageHandles):
         axes = [self.axis_handle(axis, "reorder", source) for axis in args]
         self.schedule.apply(handles.reorder, source, axes, self.name)
 
-    def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
+    def bind(self, ivar: IterVar, thread_ivar: IterVar, *, reduce_add: bool = False) -> None:
         """A loop becomes a block or thread index, or a virtual thread.
 
         Two stages may bind the same index; in one kernel it has one extent. Threads that share a reduction combine
         their partial results. One thread runs all iterations of a loop on ``"vthread"``, each op for all iterations
         before the next op.
 
+        With `reduce_add`, blocks share a sum: each adds its part to the result in memory by an atomic operation. A
+        kernel before fills the result with zeros. The order of additions, and so the last bits, differ from run to run.
+
         Requires: a loop of this stage that is not bound or marked yet, of the extent of `thread_ivar` if it has one. On
-        a thread index, the loop has a constant extent. On a block index or a virtual thread, it is spatial. A stage has
-        one loop on each index.
+        a thread index, the loop has a constant extent. On a virtual thread, it is spatial. On a block index, it is
+        spatial too, or with `reduce_add` of the reduction of a sum of 32 or 64 bits at the root. A stage has one loop
+        on each index.
 
         >>> from tilewright import te
         >>> A = te.placeholder((60,), name="A")
@@ -200,6 +204,19 @@ class LoopPrimitives(StageHandles):
             if t0 < 60:
               B[t0] = A[t0] + 1.0
 
+        >>> k = te.reduce_axis((0, 60), name="k")
+        >>> C = te.compute((1,), lambda i: te.sum(A[i + k], axis=k), name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> outer, inner = s[C].split(k, factor=15)
+        >>> s[C].bind(outer, te.thread_axis("blockIdx.x"), reduce_add=True)
+        >>> print(str(s)[str(s).index("for k.outer"):])
+        for k.outer in range(4):  # C, blockIdx.x
+          C.acc: local float32
+          C.acc = 0.0
+          for k.inner in range(15):
+            C.acc += A[k.outer*15 + k.inner]
+          C[0] += C.acc  # by blocks together
+
         TVM: ``bind``; Halide: ``gpu_blocks``, ``gpu_threads``; Exo: loops of a kind of their own, by
         ``set_loop_mode``; MLIR transform: ``gpu.map_forall_to_blocks``, ``gpu.map_nested_forall_to_threads``.
         """
@@ -210,7 +227,7 @@ class LoopPrimitives(StageHandles):
         if not isinstance(thread_ivar, IterVar) or thread_ivar.kind != "thread":
             raise TypeError(f"{source}: bind: expected te.thread_axis(...), got {thread_ivar!r}")
         extent = None if thread_ivar.dom is None else thread_ivar.dom[1]
-        self.schedule.apply(handles.bind, source, axis, ivar.name, thread_ivar.tag, extent)
+        self.schedule.apply(handles.bind, source, axis, ivar.name, thread_ivar.tag, extent, reduce_add)
         self._threads[ivar] = thread_ivar
 
     def vectorize(self, var: IterVar) -> None:

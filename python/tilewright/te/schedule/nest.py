@@ -267,7 +267,10 @@ class _Nest:
     def _assignment(self, stores: Sequence[ir.Operation], indent: str) -> Iterator[str]:
         """Stores that follow one another: all values were there before the first was written."""
         targets = [self._expressions.element(store.operands[1], list(store.operands)[2:]) for store in stores]
-        if stores:
+        if stores and "schedule.reduce_add" in stores[0].attributes:
+            for target, store in zip(targets, stores, strict=True):
+                yield f"{indent}{target} += {self._expressions.of(store.operands[0]).text}  # by blocks together"
+        elif stores:
             copies = [parameters(store.attributes[_COPY]) for store in stores if _COPY in store.attributes]
             by = f"  # by {copies[0]['by']}" if copies else ""
             yield indent + self._expressions.assignments(targets, [store.operands[0] for store in stores]) + by

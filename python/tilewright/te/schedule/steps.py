@@ -179,7 +179,8 @@ class Reader:
     def _bind(self, primitive: Primitive) -> Step:
         (axis,) = primitive.operands
         thread = {"thread": primitive.options["thread"], "extent": primitive.options.get("extent")}
-        return Step("bind", self._stage_of[axis], (self._of(axis), thread))
+        options = {"reduce_add": True} if primitive.options.get("reduce_add") else {}
+        return Step("bind", self._stage_of[axis], (self._of(axis), thread), options)
 
     def _on_stage(self, primitive: Primitive) -> Step:
         return Step(primitive.name, self.variables[primitive.operands[0]])

@@ -6,6 +6,7 @@ from . import attention as attention
 from . import backward as backward
 from . import complex_numbers as complex_numbers
 from . import contractions as contractions
+from . import counted as counted
 from . import creation as creation
 from . import elementwise as elementwise
 from . import fourier as fourier

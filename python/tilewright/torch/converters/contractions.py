@@ -24,6 +24,11 @@ def _mm(call: Call, a: Value, b: Value) -> Value:
     return _matmul(call, a, b, call.dtype)
 
 
+@converter("_int_mm.default")
+def _int_mm(call: Call, a: Value, b: Value) -> Value:
+    return call.op("matmul", a, b, acc="int32", to="int32")
+
+
 @converter("mv.default")
 def _mv(call: Call, a: Value, b: Value) -> Value:
     return call.reshape(_matmul(call, a, call.reshape(b, [*b.shape, 1]), call.dtype), call.shape)

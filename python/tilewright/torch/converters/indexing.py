@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Value
+from ...graph.counts import flat, running_count
 from ..call import Call, converter
+from .counted import columns_of, mask_of
+
+_MASKS = ("bool", "uint8")
 
 
 @converter("embedding.default")
@@ -33,13 +37,22 @@ def _gather(call: Call, x: Value, dim: int, indices: Value, *_: Any) -> Value:
     return call.reshape(call.op("gather_elements", data, places, axis=call.axis(dim, data.rank)), call.shape)
 
 
+def _without_masks(call: Call, indices: Sequence[Value | None]) -> list[Value | None]:
+    """Indices in which those of what a mask has as true stand for the mask."""
+    ranks = [0 if one is None else one.rank if one.dtype in _MASKS else 1 for one in indices]
+    indexed = [d for d, rank in enumerate(ranks) if rank]
+    is_together = indexed == list(range(indexed[0], indexed[0] + len(indexed)))
+    dim = indexed[0] if is_together else 0
+    found: list[Value | None] = []
+    for one in indices:
+        found += columns_of(call, one, dim) if one is not None and one.dtype in _MASKS else [one]
+    return found
+
+
 def _places(call: Call, x: Value, indices: Sequence[Value | None]) -> tuple[list[int], Value, list[Any]]:
     """The dimensions that are indexed, tuples of indices, and the shape of the indices."""
     indexed = [d for d, one in enumerate(indices) if one is not None]
     given = [one for one in indices if one is not None]
-    for one in given:
-        if one.dtype in ("bool", "uint8"):
-            raise call.error("expected integers as indices, got a mask: the shape of its result depends on data")
     shape: list[Any] = []
     for one in given:
         rank = max(len(shape), one.rank)
@@ -57,6 +70,7 @@ def _order(x: Value, indexed: Sequence[int]) -> list[int]:
 
 @converter("index.Tensor", "_unsafe_index.Tensor")
 def _index(call: Call, x: Value, indices: Sequence[Value | None]) -> Value:
+    indices = _without_masks(call, indices)
     indexed, places, shape = _places(call, x, indices)
     if len(indexed) == 1:
         (one,) = (index for index in indices if index is not None)
@@ -77,10 +91,11 @@ def _index(call: Call, x: Value, indices: Sequence[Value | None]) -> Value:
 def _index_put(
     call: Call, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False, *_: Any
 ) -> Value:
-    masks = [one for one in indices if one is not None and one.dtype == "bool"]
-    if len(masks) == len(indices) == 1 and not accumulate and all(extent == 1 for extent in values.shape):
-        mask = call.reshape(masks[0], [*masks[0].shape, *[1] * (x.rank - masks[0].rank)])
-        return call.op("where", mask, call.reshape(values, []), x)
+    masks = [one for one in indices if one is not None and one.dtype in _MASKS]
+    if len(masks) == len(indices) == 1:
+        return _put_at_mask(call, x, masks[0], values, accumulate)
+    if masks:
+        raise call.error("expected a mask as the only index of what is written, got others beside it")
     indexed, places, shape = _places(call, x, indices)
     order = _order(x, indexed)
     moved = order != list(range(x.rank))
@@ -98,6 +113,24 @@ def _index_put(
     if moved:
         result = call.op("transpose", result, permutation=[order.index(d) for d in range(x.rank)])
     return result
+
+
+def _put_at_mask(call: Call, x: Value, mask: Value, values: Value, accumulate: bool) -> Value:
+    """Values where a mask is true: each the next one, or one for all."""
+    rest = list(x.shape[mask.rank :])
+    mask = mask_of(call, mask)
+    if values.rank == len(rest) + 1 and values.shape[0] != 1:
+        # Behind the last is one that nothing reads, for there may be none.
+        values = call.expand(values, [values.shape[0], *rest])
+        none = call.expand(call.constant(0, values), [1, *rest])
+        running = running_count(call.builder, flat(call.builder, mask))
+        place = call.op("sub", running, call.constant(1, running))
+        put = call.op("gather", call.op("concat", values, none, axis=0), place, axis=0)
+        put = call.reshape(put, x.shape)
+    else:
+        put = call.reshape(values, list(values.shape[1:])) if values.rank > len(rest) else values
+    mask = call.reshape(mask, [*mask.shape, *[1] * len(rest)])
+    return call.op("where", mask, call.op("add", x, put) if accumulate else put, x)
 
 
 def _scatter(call: Call, x: Value, dim: int, indices: Value, source: Value, reduction: str) -> Value:

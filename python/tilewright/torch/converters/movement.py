@@ -212,15 +212,22 @@ def _diagonal(call: Call, x: Value, offset: int, dim1: int, dim2: int) -> Value:
     first, second = call.axis(dim1, x.rank), call.axis(dim2, x.rank)
     rest = [d for d in range(x.rank) if d not in (first, second)]
     x = call.op("transpose", x, permutation=[*rest, first, second])
-    rows, columns = (call.number(extent, "a dimension of the diagonal") for extent in x.shape[-2:])
-    count = call.number(call.shape[-1], "the diagonal")
-    places = (np.arange(count) + max(-offset, 0)) * columns + np.arange(count) + max(offset, 0)
-    flat = call.reshape(x, [*x.shape[:-2], rows * columns])
+    *lead, rows, columns = x.shape
+    count = call.shape[-1]
+    flat = call.reshape(x, [*lead, rows * columns])
+    if not all(isinstance(extent, int) for extent in (rows, columns, count)):
+        first_place = offset if offset >= 0 else columns * -offset
+        along = call.op("iota", shape=[count], axis=0, to="int64")
+        along = call.op("mul", along, call.constant(columns + 1, "int64"))
+        along = call.op("add", along, call.constant(first_place, "int64"))
+        return call.op("gather", flat, along, axis=flat.rank - 1)
+    numbers = np.arange(int(count))
+    chosen: Any = (numbers + max(-offset, 0)) * int(columns) + numbers + max(offset, 0)
     if count == 0:
         return sliced(call, flat, flat.rank - 1, 0, 0)
-    return call.op("gather", flat, call.array(places.reshape(count)), axis=flat.rank - 1) if count > 1 else sliced(
-        call, flat, flat.rank - 1, int(places[0]), 1
-    )  # fmt: skip
+    if count == 1:
+        return sliced(call, flat, flat.rank - 1, int(chosen[0]), 1)
+    return call.op("gather", flat, call.array(chosen), axis=flat.rank - 1)
 
 
 def _strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> Value:

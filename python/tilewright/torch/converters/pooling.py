@@ -75,11 +75,13 @@ def _avg_pool(rank: int) -> Any:
             count = call.constant(divisor_override, wide)
         elif not any(windows.padding) and windows.after == windows.padding:
             count = call.constant(math.prod(windows.kernel), wide)
-        else:
-            counts = _counts(call, windows, count_include_pad)
+        elif all(isinstance(extent, int) for extent in windows.x.shape[2:]):
+            counts = _counts(windows, count_include_pad)
             count = call.array(counts.astype(np.dtype(wide))[None, None])
             if count.rank != total.rank:
                 count = call.reshape(count, counts.shape)
+        else:
+            count = call.cast(_symbolic_counts(call, windows, total.shape[2:], count_include_pad), wide)
         if "float" in wide:
             return call.cast(call.reshape(call.op("div", total, count), call.shape), call.dtype)
         return call.reshape(call.op("div", total, count), call.shape)
@@ -87,18 +89,37 @@ def _avg_pool(rank: int) -> Any:
     return convert
 
 
-def _counts(call: Call, windows: _Windows, include_pad: bool) -> np.ndarray:
+def _counts(windows: _Windows, include_pad: bool) -> np.ndarray:
     """How many elements each window has that count."""
     total = np.ones((), np.int64)
     for d, extent in enumerate(windows.x.shape[2:]):
-        size, low = call.number(extent, f"dimension {d + 2}"), windows.padding[d]
-        stride, kernel = windows.strides[d], windows.kernel[d]
+        size, low, stride, kernel = int(extent), windows.padding[d], windows.strides[d], windows.kernel[d]
         count = (size + low + windows.after[d] - kernel) // stride + 1
         begin = np.arange(count) * stride - low
         end = np.minimum(begin + kernel, size + low if include_pad else size)
         begin = begin if include_pad else np.maximum(begin, 0)
         total = total[..., None] * (end - begin)
     return total
+
+
+def _symbolic_counts(call: Call, windows: _Windows, made: Sequence[Any], include_pad: bool) -> Value:
+    """`_counts` of an image whose extents are symbolic, and so are those that are made."""
+    total = call.constant(1, "int64")
+    for d, (size, count) in enumerate(zip(windows.x.shape[2:], made)):
+        low = windows.padding[d]
+        begin = _progression(call, count, windows.strides[d], -low)
+        last = call.constant(size + low if include_pad else size, "int64")
+        end = call.op("min", call.op("add", begin, call.constant(windows.kernel[d], "int64")), last)
+        begin = begin if include_pad else call.op("max", begin, call.constant(0, "int64"))
+        along = call.reshape(call.op("sub", end, begin), [count, *[1] * (len(made) - 1 - d)])
+        total = call.op("mul", total, along)
+    return total
+
+
+def _progression(call: Call, count: Any, step: Any, first: int = 0) -> Value:
+    """Integers, each a step more than the one before."""
+    places = call.op("mul", call.op("iota", shape=[count], axis=0, to="int64"), call.constant(step, "int64"))
+    return call.op("add", places, call.constant(first, "int64"))
 
 
 for _rank in (1, 2, 3):
@@ -116,15 +137,26 @@ def _adaptive(call: Call, x: Value, sizes: Sequence[int]) -> Value:
         if extent == size:
             continue
         # Means of segments of one dimension: a matmul with a matrix of their weights.
-        extent = call.number(extent, f"dimension {d}")
+        matrix = _segments(call, size, extent, wide)
+        letters = "abcdefg"[: x.rank]
+        out = letters.replace(letters[d], "z")
+        result = call.op("einsum", result, matrix, equation=f"{letters},z{letters[d]}->{out}")
+    return call.cast(result, call.dtype)
+
+
+def _segments(call: Call, size: int, extent: Any, dtype: str) -> Value:
+    """The weights of the elements of a dimension in the means of its segments."""
+    if isinstance(extent, int):
         weights = np.zeros((size, extent), np.float64)
         for i in range(size):
             begin, end = i * extent // size, -(-(i + 1) * extent // size)
             weights[i, begin:end] = 1 / (end - begin)
-        letters = "abcdefg"[: x.rank]
-        out = letters.replace(letters[d], "z")
-        matrix = call.array(weights.astype(np.dtype(wide)))
-        if matrix.rank != 2:
-            matrix = call.reshape(matrix, weights.shape)
-        result = call.op("einsum", result, matrix, equation=f"{letters},z{letters[d]}->{out}")
-    return call.cast(result, call.dtype)
+        return call.reshape(call.array(weights.astype(np.dtype(dtype))), weights.shape)
+    count = call.constant(size, "int64")
+    begin = call.reshape(call.op("div", _progression(call, size, extent), count), [size, 1])
+    end = call.op("add", _progression(call, size, extent, size - 1), call.constant(extent, "int64"))
+    end = call.reshape(call.op("div", end, count), [size, 1])
+    places = _progression(call, extent, 1)
+    inside = call.op("and", call.op("less_equal", begin, places), call.op("less", places, end))
+    share = call.op("div", call.constant(1, dtype), call.cast(call.op("sub", end, begin), dtype))
+    return call.op("where", inside, share, call.constant(0, dtype))
