@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/AttributeRules.h"
+#include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

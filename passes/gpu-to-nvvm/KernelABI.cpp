@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
+using namespace tilewright;
 
 /// Whether nothing is done with `buffer` but to load from it, here or through views of it.
 static bool isOnlyLoaded(Value buffer) {
