@@ -1,6 +1,7 @@
 """Runs OpInfo's samples of core ATen's overloads on target cpu, and writes which pass: docs/aten-coverage.json and .md.
 
-python tools/score-aten.py [--shards N] [--only REGEX] [--minutes N]     (needs torch and expecttest)
+python tools/score-aten.py [--shards N] [--only REGEX] [--minutes N] [--target T --out FILE]
+(needs torch and expecttest)
 
 A case is an overload and an element type. Its samples are those calls of PyTorch's OpInfos that become, among others,
 this overload: the first SAMPLES of them; where no OpInfo becomes it, or one whose result is not defined (the order of
@@ -219,7 +220,7 @@ def _check_random(overload: str, results: list[Any], tensors: list[Any]) -> None
     assert distance < 2.5 / count**0.5 + torch.finfo(got.dtype).eps and float(ordered[0]) < 0.1
 
 
-def result_of(case: str) -> str:
+def result_of(case: str, target: str = "cpu") -> str:
     """ "passes", or what goes wrong."""
     import torch
 
@@ -242,7 +243,7 @@ def result_of(case: str) -> str:
             mode = "symbolic" if overload.startswith("sym_") else "fake"
             module = _traced(own, tensors, aten_decompositions(), mode)
             seeded = is_random(module)
-            model = compile_graph(import_fx(module, "sample", {}, seeded=seeded), "cpu")
+            model = compile_graph(import_fx(module, "sample", {}, seeded=seeded), target)
             made = [_tensors(model(*_clones(tensors), *([torch.tensor(number)] * seeded))) for number in range(2)]
             for got, other, wanted in zip(*made, expected, strict=True):
                 if RANDOM.search(overload):
@@ -257,13 +258,15 @@ def result_of(case: str) -> str:
     return "passes"
 
 
-def run_shard(number: int, shards: int, only: str, skip: int) -> None:
+def run_shard(number: int, shards: int, only: str, skip: int, target: str) -> None:
     """Prints a line of JSON a case, its name first, so that the one that ends the process is known."""
     chosen = [case for case in cases() if re.search(only, case)][number::shards]
     for position, case in enumerate(chosen[skip:], skip):
         print(json.dumps({"position": position, "name": case}), flush=True)
         why = scope_of(case.split()[0])
-        print(json.dumps({"name": case, "result": f"out of scope: {why}" if why else result_of(case)}), flush=True)
+        print(
+            json.dumps({"name": case, "result": f"out of scope: {why}" if why else result_of(case, target)}), flush=True
+        )
 
 
 def page(data: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Runs whole models with random weights on target cpu, and writes which are right: docs/model-coverage.json and .md.
 
-python tools/score-models.py [--shards N] [--only REGEX] [--minutes N]     (needs torch, transformers and timm)
+python tools/score-models.py [--shards N] [--only REGEX] [--minutes N] [--target T --out FILE]
+(needs torch, transformers and timm)
 
 A model is right where each output is as near to that of PyTorch in float64 as TOLERANCE says. What is not run keeps its
 result.
@@ -46,7 +47,7 @@ def differs(got: Any, wanted: Any) -> float:
     return float((got.double() - wanted).abs().max() / wanted.abs().max())
 
 
-def result_of(name: str) -> str:
+def result_of(name: str, target: str = "cpu") -> str:
     """ "passes", or what goes wrong."""
     import torch
 
@@ -62,7 +63,7 @@ def result_of(name: str) -> str:
         with torch.no_grad():
             wanted = tensors_of(model(*examples))
     try:
-        got = tensors_of(tw.compile(model, examples, target="cpu")(*examples))
+        got = tensors_of(tw.compile(model, examples, target=target)(*examples))
         assert len(got) == len(wanted), f"expected {len(wanted)} tensors, got {len(got)}"
         assert max(differs(one, other) for one, other in zip(got, wanted)) <= TOLERANCE
     except Exception as error:
@@ -70,12 +71,12 @@ def result_of(name: str) -> str:
     return "passes"
 
 
-def run_shard(number: int, shards: int, only: str, skip: int) -> None:
+def run_shard(number: int, shards: int, only: str, skip: int, target: str) -> None:
     """Prints a line of JSON a case, its name first, so that the one that ends the process is known."""
     chosen = [name for name in MODELS if re.search(only, name)][number::shards]
     for position, name in enumerate(chosen[skip:], skip):
         print(json.dumps({"position": position, "name": name}), flush=True)
-        print(json.dumps({"name": name, "result": result_of(name)}), flush=True)
+        print(json.dumps({"name": name, "result": result_of(name, target)}), flush=True)
 
 
 def page(data: dict[str, Any]) -> str:

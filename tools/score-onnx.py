@@ -1,6 +1,7 @@
 """Runs ONNX's backend tests on target cpu, and writes which ones pass: docs/onnx-coverage.json and .md.
 
-python tools/score-onnx.py [--shards N] [--only REGEX] [--minutes N]     (needs onnx; a quarter of an hour on two cores)
+python tools/score-onnx.py [--shards N] [--only REGEX] [--minutes N] [--target T --out FILE]
+(needs onnx; a quarter of an hour on two cores)
 
 Each shard is a process. Where a case ends its process, that is noted, and the shard goes on behind it. The sample that
 the ordinary tests run comes first. What is not run keeps its result.
@@ -163,14 +164,14 @@ def is_nearer(case: Any, inputs: list[Any], expected: list[Any], got: list[Any])
     return True
 
 
-def result_of(case: Any) -> str:
+def result_of(case: Any, target: str = "cpu") -> str:
     """ "passes", or what goes wrong."""
     from onnx.backend.test.runner import Runner, _normalize_tensor
 
     from tilewright.onnx import backend
 
     try:
-        prepared = backend.prepare(case.model)
+        prepared = backend.prepare(case.model, target.upper())
         for inputs, outputs in case.data_sets:
             given = [_normalize_tensor(one) for one in inputs]
             got = list(prepared.run(given))
@@ -189,13 +190,13 @@ def result_of(case: Any) -> str:
     return "passes"
 
 
-def run_shard(number: int, shards: int, only: str, skip: int) -> None:
+def run_shard(number: int, shards: int, only: str, skip: int, target: str) -> None:
     """Prints a line of JSON a case, its name first, so that the one that ends the process is known."""
     chosen = [case for case in cases() if re.search(only, case.name)][number::shards]
     for position, case in enumerate(chosen[skip:], skip):
         print(json.dumps({"position": position, "name": case.name}), flush=True)
         result = scope_of(case.model)
-        told = f"out of scope: {result}" if result else result_of(case)
+        told = f"out of scope: {result}" if result else result_of(case, target)
         print(json.dumps({"name": case.name, "result": told}), flush=True)
 
 

@@ -7,43 +7,64 @@ import json
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 __all__ = ["read_command", "rows", "told"]
 
 
 def read_command(
-    tool: str, description: str | None, run_shard: Callable[[int, int, str, int], None]
+    tool: str, description: str | None, run_shard: Callable[[int, int, str, int, str], None]
 ) -> Callable[[], dict[str, str]] | None:
     """Reads the command line of a `tool`. In a process for one shard this runs the shard, and returns None. Else it
-    returns what runs all shards, and gives the result of every case that is run in time."""
+    returns what runs all shards, and gives the result of every case that is run in time. With --out, it runs them
+    itself, writes that file, and returns None."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shards", type=int, default=2)
     parser.add_argument("--only", default=".")
     parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--target", default="cpu", help="what the cases are compiled for")
+    parser.add_argument("--out", type=Path, help="a file for the results, in place of the page and its data")
     parser.add_argument("--shard", help=argparse.SUPPRESS)
     parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.target != "cpu" and not (options.shard or options.out):
+        parser.error("the page is of target cpu: expected --out with another target")
     if options.shard:
         number, shards = map(int, options.shard.split("/"))
-        run_shard(number, shards, options.only, options.skip)
+        run_shard(number, shards, options.only, options.skip, options.target)
         return None
-    return lambda: _collect(tool, options.shards, options.only, options.minutes)
+    rest = ["--only", options.only, "--target", options.target]
+    if not options.out:
+        return lambda: _collect(tool, options.shards, rest, options.minutes)
+    results = _collect(tool, options.shards, rest, options.minutes)
+    told = {
+        "command": f"python {' '.join([Path(tool).name, *sys.argv[1:]])}",
+        "target": options.target,
+        "counts": dict(Counter(result.split(":")[0] for result in results.values())),
+        "what does not pass": {
+            name: one for name, one in sorted(results.items()) if not one.startswith(("passes", "out"))
+        },
+    }
+    options.out.write_text(json.dumps(told, indent=1) + "\n")
+    print(told["counts"])
+    return None
 
 
-def _collect(tool: str, shards: int, only: str, minutes: float) -> dict[str, str]:
+def _collect(tool: str, shards: int, rest: list[str], minutes: float) -> dict[str, str]:
     end = time.monotonic() + 60 * minutes
     with ThreadPoolExecutor(shards) as pool:
-        parts = pool.map(lambda number: _collect_shard(tool, number, shards, only, end), range(shards))
+        parts = pool.map(lambda number: _collect_shard(tool, f"{number}/{shards}", rest, end), range(shards))
         return {name: result for part in parts for name, result in part.items()}
 
 
-def _collect_shard(tool: str, number: int, shards: int, only: str, end: float) -> dict[str, str]:
+def _collect_shard(tool: str, shard: str, rest: list[str], end: float) -> dict[str, str]:
     results: dict[str, str] = {}
     skip = 0
     while True:
-        process = _start(tool, number, shards, only, skip)
+        process = _start(tool, shard, rest, skip)
         position, name = -1, ""
         assert process.stdout is not None
         for line in process.stdout:
@@ -64,8 +85,8 @@ def _collect_shard(tool: str, number: int, shards: int, only: str, end: float) -
         print(name, results[name], flush=True)
 
 
-def _start(tool: str, number: int, shards: int, only: str, skip: int) -> subprocess.Popen[str]:
-    command = [sys.executable, tool, "--shard", f"{number}/{shards}", "--only", only, "--skip", str(skip)]
+def _start(tool: str, shard: str, rest: list[str], skip: int) -> subprocess.Popen[str]:
+    command = [sys.executable, tool, "--shard", shard, *rest, "--skip", str(skip)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
