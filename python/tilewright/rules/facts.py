@@ -13,7 +13,7 @@ from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
 
-__all__ = ["Access", "Kind", "Program", "StageFacts", "extent_of", "size_of"]
+__all__ = ["Access", "Kind", "Program", "StageFacts", "accesses_of", "extent_of", "size_of"]
 
 # What a symbolic extent counts as where the program does not say how large it is at most.
 _NOMINAL = 512
@@ -182,6 +182,12 @@ def _facts(op: Operation, is_output: bool) -> StageFacts:
     body = op.body if reduction is None else reduction.exprs
     accesses, cost = _walk(body)
     return StageFacts(op, Kind.MAP if reduction is None else Kind.REDUCTION, is_output, accesses, cost)
+
+
+def accesses_of(op: Operation) -> tuple[Access, ...]:
+    """What the elements of a compute read, of a scan its steps and what they begin with."""
+    assert isinstance(op, ComputeOp)
+    return _walk(op.body if op.reduction is None else op.reduction.exprs)[0]
 
 
 def _walk(body: Sequence[Expr]) -> tuple[tuple[Access, ...], int]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from ..te import thread_axis
+from ..te import IterVar, thread_axis
 from ..te.scan_stages import ScanOp
 from ..te.schedule import Schedule
+from ..te.tensor import Operation
 from .context import Context, choice
-from .facts import Kind
+from .facts import Kind, accesses_of, is_static, size_of
 from .groups import Group
 from .plan import Decision
 
 __all__ = ["Statements"]
+
+_MOST_ALONG_Y = 65535
 
 
 class Statements:
@@ -25,9 +28,13 @@ class Statements:
         if kind != Kind.SCAN:
             return None
         why = "each element along the first axis needs those before it"
-        if _reads_others(group):
-            why += ", and others of the step before: the threads of one block, which wait for each other, have them all"
         assert isinstance(group.root.op, ScanOp)
+        if _reads_others(group):
+            apart, together = _axes_of(group.root.op)
+            named = f" along {', '.join(axis.name for axis in together)}" if apart else ""
+            block = f"a block for each {', '.join(axis.name for axis in apart)}" if apart else "one block"
+            why += f", and others of the step before{named}: the threads of {block}, which wait for each other, "
+            why += "have them all"
         # States that are scanned together are in one kernel: what one has as threads, the others have.
         numbers = (64,) if len(group.root.op.scans) > 1 else (32, 64, 128)
         return Decision(
@@ -41,10 +48,47 @@ class Statements:
         if group.root.kind == Kind.EXTERN:
             return
         stage = s[group.root.op.output(0)]
-        block, thread = stage.split(stage.fuse(*stage.op.axis[1:]), factor=decision["threads"])
+        assert isinstance(group.root.op, ScanOp)
+        apart, together = _axes_of(group.root.op) if _reads_others(group) else ([], stage.op.axis[1:])
+        for axis, tag in zip(apart, ("blockIdx.x", "blockIdx.y")):
+            stage.bind(axis, thread_axis(tag))
+        rest = together[0] if apart else stage.fuse(*together)
+        block, thread = stage.split(rest, factor=decision["threads"])
         if not _reads_others(group):
             stage.bind(block, thread_axis("blockIdx.x"))
         stage.bind(thread, thread_axis("threadIdx.x"))
+
+
+def _axes_of(scan: ScanOp) -> tuple[list[IterVar], list[IterVar]]:
+    """Of a scan all whose axes but one are such that each step reads its own of them alone: those, up to two, which
+    blocks have, and that one. Of others none, and all."""
+    axes = list(scan.axis[1:])
+    apart = [axis for place, axis in enumerate(axes, 1) if len(scan.scans) == 1 and _is_apart(scan, place)]
+    apart.sort(key=lambda axis: -size_of([axis]))
+    if not 0 < len(apart) == len(axes) - 1 <= 2 or not is_static(apart[1:]) or size_of(apart[1:]) > _MOST_ALONG_Y:
+        return [], axes
+    return apart, [axis for axis in axes if not any(axis is one for one in apart)]
+
+
+def _is_apart(scan: ScanOp, place: int) -> bool:
+    """Whether the steps of a scan read the state, and each other, at the same index of an axis alone."""
+    places: dict[Operation, int] = {scan: place}
+    todo: list[Operation] = [scan]
+    while todo:
+        op = todo.pop()
+        axis = op.axis[places[op]]
+        for access in accesses_of(op):
+            read = access.tensor.op
+            if scan.state is not None and read is scan.state.op:
+                if access.axes[place] is not axis:
+                    return False
+            elif read in scan.inner:
+                at = [number for number, one in enumerate(access.axes) if one is axis]
+                if len(at) != 1 or places.setdefault(read, at[0]) != at[0]:
+                    return False
+                if read not in todo:
+                    todo.append(read)
+    return True
 
 
 def _reads_others(group: Group) -> bool:
