@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -149,6 +149,8 @@ class Program:
         self.stages: dict[Operation, StageFacts] = {}
         # Stages that are the elements of a tensor in their order in memory.
         self.views: Collection[Operation] = ()
+        # How many elements of a row lie together, of stages that are elements of a tensor in any order.
+        self.together: Mapping[Operation, int] = {}
         ops = operations(outputs)
         # Stages in the steps of a scan are computed there.
         in_steps = {one for op in ops if isinstance(op, ScanOp) for one in op.inner}

@@ -155,7 +155,7 @@ def _schedule_of(
         s = create_schedule([matrices.instead.get(op, op) for op in s.outputs])
         s.instead = matrices.instead
         program = Program(s.outputs)
-        program.views = matrices.views
+        program.views, program.together = matrices.views, matrices.together
     context = Context(where, gpu, program, gpu.sms * gpu.threads_per_sm if gpu else 1)
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]

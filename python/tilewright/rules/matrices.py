@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 from ..devices import GPU
@@ -38,6 +38,8 @@ class Matrices:
     matmuls: set[Operation] = field(default_factory=set[Operation])
     views: set[Operation] = field(default_factory=set[Operation])
     """Operands that are the elements of a tensor in their order in memory, with other extents."""
+    together: dict[Operation, int] = field(default_factory=dict[Operation, int])
+    """How many elements of an operand's row lie together in memory, of operands that are elements of a tensor."""
 
 
 def as_matrices(program: Program, outputs: Sequence[Operation], gpu: GPU | None) -> Matrices:
@@ -64,6 +66,7 @@ def as_matrices(program: Program, outputs: Sequence[Operation], gpu: GPU | None)
             matmul = _Matmul(contraction, adds_zero=gpu is not None)
             made.matmuls.add(matmul.total.op)
             made.views |= matmul.views
+            made.together |= matmul.together
             now = matmul.result.op
         elif op in stored:
             now = _added_to_zero(now)
@@ -164,6 +167,7 @@ class _Matmul:
     def __init__(self, found: Contraction, *, adds_zero: bool) -> None:
         self.found = found
         self.views: set[Operation] = set()
+        self.together: dict[Operation, int] = {}
         rows, columns, self.batch = _axes_of(found)
         self.axes = {"m": rows, "n": columns, "k": self._along_k()}
         op = found.stage.op
@@ -239,6 +243,9 @@ class _Matmul:
         made = self._from_here(compute(shape, element, name=name))
         if value is read and _counts(access, [*batch, *(axis for kind in order for axis in self.axes[kind])]):
             self.views.add(made.op)
+            self.together[made.op] = shape[-1]
+        elif isinstance(value, Read):
+            self.together[made.op] = _together(value, self.axes[order[-1]])
         return made, batch, order
 
     def _from_here(self, tensor: Tensor) -> Tensor:
@@ -273,6 +280,18 @@ def _counts(access: Access, axes: Sequence[IterVar]) -> bool:
     return not wanted
 
 
+def _together(read: Read, axes: Sequence[IterVar]) -> int:
+    """How many elements along the last of these axes lie together: from each multiple of so many on."""
+    access = _access_of(read)
+    longer = [place for place, extent in enumerate(access.tensor.shape) if extent != 1]
+    own = next((axis for axis in reversed(axes) if _extent(axis) > 1), None)
+    index = access.indices[longer[-1]] if longer else None
+    if own is None or index is None or index.of(own) != 1:
+        return 1
+    others = (count for axis, count in index.terms.values() if axis is not own and _extent(axis) > 1)
+    return gcd(extent_of(access.tensor.shape[longer[-1]]), _extent(own), index.constant, *others)
+
+
 def _through(read: Read) -> Expr:
     """The element that is read, computed from what its tensor moves or pads."""
     op = read.tensor.op
@@ -296,7 +315,8 @@ def moved_by(value: Expr | None) -> Read | None:
 def _lies_along(value: Expr, axes: Sequence[IterVar]) -> bool:
     """Whether neighbours in memory are along one of these axes, and along no other."""
     read = moved_by(value)
-    index = linear_of(read.indices[-1]) if read is not None and read.indices else None
+    longer = [at for at, extent in zip(read.indices, read.tensor.shape) if extent != 1] if read is not None else []
+    index = linear_of(longer[-1]) if longer else None
     ones = [axis for axis, count in index.terms.values() if count == 1] if index is not None else []
     return bool(ones) and all(any(axis is one for one in axes) for axis in ones)
 

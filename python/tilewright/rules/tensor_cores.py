@@ -134,7 +134,15 @@ class TensorCores:
         total, operands = in_whole_tiles(s, group, found, (*tile, block_k))
         of_transposed = transposed(found)
         granule = COPY // item_bytes(in_dtype)
-        widths = [gcd(granule, extent_of(access.tensor.shape[-1])) for access in (found.a, found.b)]
+        tensors = [access.tensor for access in (found.a, found.b)]
+        lengths = [context.program.together.get(one.op, extent_of(one.shape[-1])) for one in tensors]
+        # What does not lie together is loaded element by element, and stored to shared memory in vectors all the same.
+        is_async = all(operand.op in context.program.together for operand in group.operands) and all(
+            gcd(granule, length) * item_bytes(in_dtype) >= 4 for length in lengths
+        )
+        widths = [
+            gcd(granule, length if length > 1 else extent_of(one.shape[-1])) for one, length in zip(tensors, lengths)
+        ]
         tile_by_mma(
             s,
             group.root.op.output(0),
@@ -150,6 +158,5 @@ class TensorCores:
             stages=stages,
             group=decision["group"],
             axes=anchored(s[group.root.op.output(0)], group),
-            is_async=all(operand.op in context.program.views for operand in group.operands)
-            and all(width * item_bytes(in_dtype) >= 4 for width in widths),
+            is_async=is_async,
         )
