@@ -12,11 +12,11 @@ import pytest
 from sample import mark_sweep
 from tilewright.backend import cubin
 from tilewright.ir import running
-from tilewright.runtime import cuda_driver, simulator
+from tilewright.runtime import cuda_driver, host_program, simulator
 
 # What a test sees compiled is compiled by this tree; tests of the cache bring their own. Processes inherit it.
 os.environ["TILEWRIGHT_CACHE"] = "off"
-simulator.optimizes = False  # most kernels here take longer to compile than to run
+simulator.optimizes = host_program.optimizes = False  # most kernels here take longer to compile than to run
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -77,9 +77,12 @@ def no_spills(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture(autouse=True)
 def verified(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the sweep, and in random programs, all IR is verified after each pass, as `tilewright-opt` does; in the sweep
-    LLVM optimizes simulated kernels, as for a user."""
-    if request.node.get_closest_marker("sweep"):
+    """In the sweep, and in random programs, all IR is verified after each pass, as `tilewright-opt` does. In the sweep
+    LLVM optimizes simulated kernels, as for a user; target cpu's loops also where they are what is tested."""
+    is_sweep = request.node.get_closest_marker("sweep") is not None
+    if is_sweep:
         monkeypatch.setattr(simulator, "optimizes", True)
-    if request.node.get_closest_marker("sweep") or "fuzz" in request.path.parts:
+    if is_sweep or {"cpu", "fuzz"} & {*request.path.parts}:
+        monkeypatch.setattr(host_program, "optimizes", True)
+    if is_sweep or "fuzz" in request.path.parts:
         monkeypatch.setattr(running, "always_verifies_each", True)

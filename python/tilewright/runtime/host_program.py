@@ -48,6 +48,10 @@ _SizeFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 _TARGETS = ("cuda", "cpu", "sim")
 
+# Whether LLVM optimizes the loops of target cpu, which takes most of the time to compile them. Tests of small programs
+# clear it.
+optimizes = True
+
 
 class Launcher(ctypes.Structure):
     """The struct that a host program launches through: `context` is handed back to `launch`, and to `encode`, which
@@ -245,8 +249,9 @@ class HostProgram:
                 return
             # For a GPU a handful of integer operations: what matters is the time to compile, not theirs. At level 0,
             # which compiles in a third of the time, they would delay launches; beside the simulator that is nothing.
-            levels = {"cpu": 3, "cuda": 1, "sim": 0}
-            engine = Engine(self.ffi_module(), levels[self.target], run_time_symbols(), is_quick=self.target == "sim")
+            levels = {"cpu": 3 if optimizes else 0, "cuda": 1, "sim": 0}
+            level = levels[self.target]
+            engine = Engine(self.ffi_module(), level, run_time_symbols(), is_quick=not level)
             self._call = HostFunction(lookup(engine, self.name))
             self._workspace_bytes = _SizeFunction(lookup(engine, f"{self.name}_workspace_bytes"))
             self._entry = lookup(engine, f"{self.name}_call")

@@ -34,7 +34,7 @@ _MADE: set[bytes] = set()
 
 def _digest(name: str, functions: str | ir.Module) -> bytes:
     """Of the IR, however it is written."""
-    with tw_ir.context(), ir.Location.unknown():
+    with tw_ir.context(front_end=True), ir.Location.unknown():
         module = ir.Module.parse(functions) if isinstance(functions, str) else functions
         text = module.operation.get_asm(enable_debug_info=False)
     return sha256(f"{len(name)} {name}{text}".encode()).digest()

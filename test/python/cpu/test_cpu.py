@@ -5,6 +5,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
+from tilewright.runtime import host_program
 
 POISON = 0xFF  # NaN as every float, -1 as an integer
 
@@ -245,3 +246,8 @@ def test_one_narrower_element_is_left_of_a_row(rng, wide, narrow, columns):
     a = te.placeholder(x.shape, dtype=wide, name="A")
     b = te.compute(x.shape, lambda i, j: a[i, j].astype(narrow), name="B")
     np.testing.assert_array_equal(run([a], [x], [b]).astype("f8"), x)
+
+
+def test_loops_are_optimized_here():
+    """In most other folders LLVM leaves them as they are, which is all that small programs need (conftest.py)."""
+    assert host_program.optimizes
