@@ -110,7 +110,7 @@ def gradients(medians: Medians, batch: int, heads: int, length: int, width: int,
     # What the peers have saved of the forward pass, too: its result, and for each query the logarithm of its sum.
     known = [x.view(batch * heads, length, -1).squeeze(-1) for x in _saved(q, k, v, causal)]
     choices = [(last, kept, False) for last in of_keys for kept in (1, 2)]
-    for last, kept, adds in [*choices, ((128, 64), 2, True)]:
+    for last, kept, adds in [*choices, ((128, 128 if width == 64 else 64), 2, True)]:
         tiles = ((128, 128), (128, 128 if width == 64 else 64), last)
         *tensors, result = (te.placeholder(shape, "bfloat16", name=name) for name in ("head", "Q", "K", "V", "result"))
         logarithms = te.placeholder(shape[:-1], "float32", name="logarithms") if kept == 2 else None

@@ -42,9 +42,10 @@ LogicalResult BarrierPlacer::place(Block &block) {
   for (Operation *op : ops) {
     if (done.contains(op))
       continue;
-    // What goes on elsewhere waits for all.
-    waitBefore(op, /*forAll=*/isa<RegionBranchOpInterface>(op) || op->hasTrait<tile::AfterMatmuls>() ||
-                       op->hasTrait<OpTrait::IsTerminator>());
+    // What goes on elsewhere waits for all. What an iteration stores goes by way of a buffer that no matmul reads.
+    bool isBeside = isa<tile::StoreOp>(op) && isa<scf::ForOp>(op->getParentOp());
+    waitBefore(op, /*forAll=*/isa<RegionBranchOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+                       (op->hasTrait<tile::AfterMatmuls>() && !isBeside));
     LogicalResult placed = success();
     if (auto get = dyn_cast<tile::GetOp>(op)) {
       placeGet(get);

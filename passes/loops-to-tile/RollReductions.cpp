@@ -275,6 +275,9 @@ void LoopRoller::merge() {
   first.replaceAllUsesWith(merged.getResults().take_front(count));
   loop.erase();
   first.erase();
+  // Sums of rounded weights: what is below 2^-126 does not count, either.
+  if (!x)
+    merged.walk([](tile::MapOp map) { approximate(map); });
 }
 
 LogicalResult LoopRoller::roll() {

@@ -192,7 +192,7 @@ Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
     if (elements.isNumber(identity))
       made = evaluate(reduce.getInit(), known);
   } else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
-    if (evaluate(matmul.getA(), known).isNumber(0))
+    if (evaluate(matmul.getA(), known).isNumber(0) || evaluate(matmul.getB(), known).isNumber(0))
       made = evaluate(matmul.getAccumulator(), known);
   } else if (auto share = dyn_cast<tile::ShareOp>(op)) {
     made = evaluate(share.getFragment(), known);

@@ -30,7 +30,7 @@ _SHARED_QUERIES = 64  # of a tile whose gradients of scores are operand A of ano
 _GRADIENTS = ("q", "k", "v", "mask", "sinks")
 _LOADED = ("head", "q", "k", "v", "result")
 _HALVES = ("float16", "bfloat16")
-_ALL, _PANEL = 3, 32  # gradients of one kernel, and columns of its heads
+_ALL, _ADDED_WIDTHS = 3, (32, 64, 128)  # gradients of one kernel, and columns of its heads
 
 
 def _as_loaded(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -86,9 +86,8 @@ def attention_gradients(
     head, or 10 with both results. `wanted` leaves it out where the mask is not learned.
 
     If they need not be `deterministic`, and both results are given, one kernel has five matmuls in place of seven.
-    Blocks add their parts of the gradients by q, in any order. Heads then have one width, a multiple of 32 up to 128,
-    there is no mask, and all three gradients are wanted. On an H200 this kernel is slower yet: its threads have too few
-    registers, and take 1.3 to 1.5 times as long.
+    Blocks add their parts of the gradients by q, by TMA and in any order. Heads then have one width, 32, 64 or 128,
+    there is no mask, and all three gradients are wanted.
 
     Raises
     ------
@@ -133,9 +132,11 @@ def attention_gradients(
         tiles = gradient_tiles_for(q, k, v, expected[0], current_gpu(), is_cut=is_cut, reads=is_read)
     if tiles is not None:
         is_added = not deterministic and logarithms is not None and names[:_ALL] == [*_GRADIENTS[:_ALL]]
-        is_added = is_added and mask is None and len(tiles) == _ALL and q.shape[-1] % _PANEL == 0
+        is_added = is_added and mask is None and len(tiles) == _ALL and q.shape[-1] in _ADDED_WIDTHS
         if is_added:
-            tiles = (*tiles[:2], (tiles[2][0], _SHARED_QUERIES))
+            # A block's warpgroups part the columns of what they add, or else its queries.
+            rows = tiles[2][0]
+            tiles = (*tiles[:2], (rows, _SHARED_QUERIES if rows == q.shape[-1] else rows))
         return attention_gradients_of(
             *named.values(), scale=scale, tiles=tiles, adds=is_added, wanted=[name.upper() for name in names], **known,
             **options, **dropped,

@@ -61,7 +61,9 @@ def attention_gradients_of(
     forward pass (`attention_of`), too, there is no first kernel.
 
     If it `adds`, there is no second kernel either: blocks of keys add their parts of the gradients by queries. These
-    are five matmuls in place of seven. The order of the additions differs from run to run. Another kernel rounds.
+    are five matmuls in place of seven. The order of the additions differs from run to run. Another kernel rounds. Parts
+    go through shared memory, from which TMA adds them. The last tile then has as many queries as keys, or has as many
+    keys as a head has columns.
 
     All options are those of `attention_of`. Heads whose width is no multiple of 32 take another kernel, which copies.
 
@@ -97,7 +99,7 @@ def attention_gradients_of(
     added = chains[-1].added
     if added is not None:
         sums = added.total
-        found["Q"] = compute(sums.shape, lambda *at: sums(*at).astype(Q.dtype), name="dQ")
+        found["Q"] = compute(sums.shape, lambda *at: (sums(*at) * scale).astype(Q.dtype), name="dQ")
     inputs, others = {"Q": Q, "K": K, "V": V}, list[Tensor]()
     for name, x in inputs.items():
         if name in found and [*found[name].shape] != [*x.shape]:
@@ -188,54 +190,54 @@ def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
             s[total].rolling_update(loop.axis, of=first.total)
 
 
-def _columns(chain: Chain) -> int:
-    """Of the sums that blocks add to, those of one warpgroup."""
-    depth: Any = chain.held[0].shape[-1]
-    return depth * _ROWS // chain.tile[0]
-
-
 def _load(s: Schedule, tensor: Tensor, stage: Tensor, loop: IterVar, chain: Chain, *, is_held: bool) -> None:
     # A warpgroup's columns of what is held are whole spans.
-    columns: Any = _columns(chain) if is_held and chain.added is not None else tensor.shape[-1]
+    columns: Any = _ROWS if is_held and chain.added is not None and chain.added.is_turned else tensor.shape[-1]
     s[tensor].set_scope("shared")
     s[tensor].compute_at(s[stage], loop)
     s[tensor].copy_by("tma", swizzle=math.gcd(columns * item_bytes(tensor.dtype), _SPAN))
 
 
 def _schedule_added(s: Schedule, chain: Chain, stages: int) -> None:
-    """In the loop over queries that sums gradients of keys and values: each warpgroup computes some of the columns."""
+    """In the loop over queries that sums gradients of keys and values: each warpgroup computes a part of the tile."""
     added = chain.added
     assert added is not None
-    total, part, shared = added.total, added.part, added.shared
+    total, copied, part, shared = added.total, added.copied, added.part, added.elements[-1]
     rows, queries = chain.tile
     *outer, i, c = s[total].op.axis
     tiles, i = s[total].split(i, factor=queries)
-    warpgroup, c = s[total].split(c, factor=_columns(chain))
-    s[total].reorder(*outer, added.blocks, tiles, warpgroup, i, c)
+    s[total].reorder(*outer, added.blocks, tiles, i, c)
     for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
         s[total].bind(axis, thread_axis(name))
     s[total].bind(added.blocks, thread_axis("blockIdx.x"), reduce_add=True)
     s[total].env_threads([thread_axis((0, 128), "threadIdx.x")])
-    s[total].bind(warpgroup, thread_axis("threadIdx.y"))
+    s[total].copy_by("tma")
     for tensor in added.held:
         _load(s, tensor, total, added.blocks, chain, is_held=True)
     for tensor in added.loaded:
         _load(s, tensor, total, tiles, chain, is_held=False)
-    s[shared].set_scope("shared")
-    s[shared].compute_at(s[total], tiles)
-    own, _ = s[shared].split(s[shared].op.axis[-2], factor=_ROWS)
-    s[shared].reorder(own, *s[shared].op.axis[:-2])
-    s[shared].bind(own, thread_axis("threadIdx.y"))
+
+    def of_warpgroups(stage: Tensor, across: int) -> IterVar:
+        s[stage].set_scope("shared")
+        s[stage].compute_at(s[total], tiles)
+        own, _ = s[stage].split(s[stage].op.axis[across], factor=_ROWS)
+        s[stage].reorder(own, *s[stage].op.axis[:-2])
+        s[stage].bind(own, thread_axis("threadIdx.y"))
+        return own
+
+    own = of_warpgroups(shared, -2)
+    warpgroup = of_warpgroups(copied, -1 if added.is_turned else -2)
     depth: Any = chain.held[0].shape[-1]
+    for local in (*added.products, *added.elements[:-1]):
+        s[local].set_scope("local")
+        s[local].compute_at(s[shared], own)
     for product in added.products:
-        s[product].set_scope("local")
-        s[product].compute_at(s[shared], own)
         s[product].tensorize(
             s[product].op.axis[-2], wgmma(shared.dtype, "float32", n=queries, k=depth, transpose_b=True)
         )
     s[part].set_scope("local")
-    s[part].compute_at(s[total], warpgroup)
-    by_keys = wgmma(shared.dtype, "float32", n=_columns(chain), k=rows, transpose_a=True)
+    s[part].compute_at(s[copied], warpgroup)
+    by_keys = wgmma(shared.dtype, "float32", n=queries if added.is_turned else depth, k=rows, transpose_a=True)
     s[part].tensorize(s[part].op.axis[-2], by_keys)
     s[total].software_pipeline(tiles, stages)
     s[total].specialize(tiles, *_registers(rows))

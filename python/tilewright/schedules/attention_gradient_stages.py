@@ -53,11 +53,13 @@ class Added:
 
     total: Tensor
     blocks: IterVar
+    copied: Tensor  # parts in shared memory, from which TMA adds them
     part: Tensor  # of one block
-    shared: Tensor
+    elements: list[Tensor]  # the last are gradients of scores, which go to shared memory
     held: list[Tensor]
     loaded: list[Tensor]
     products: list[Tensor]
+    is_turned: bool  # a part's rows are columns of the gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,44 +298,57 @@ class Definition:
                 known = select(known == const(float("-inf"), "float32"), const(float("inf"), "float32"), known)
             return value - known, bent
 
-        def elements(stem: str, held: list[Tensor], of_weights: bool) -> tuple[list[Tensor], list[Tensor], Tensor]:
-            """Weights, or gradients of scores: of what is loaded, by which matmuls, and they themselves."""
+        def elements(stem: str, held: list[Tensor], of_weights: bool) -> tuple[list[Tensor], ...]:
+            """Weights, or gradients of scores: what is loaded, which matmuls they are of, and they, which come last."""
             loaded = [self.filled(x, others, f"{x.name}.{stem}") for x in sides[not of_keys]]
             raw = self.dot(held[0], loaded[0], f"S.{stem}")
             ahead = None if of_weights else self.dot(held[1], loaded[1], f"dP.{stem}")
 
-            def element(*at: Expr) -> Expr:
-                *outer, row, column = at
-                i, j = (column, row) if of_keys else (row, column)
-                power, bent = exponent(outer, i, j, raw(*at))
-                value = exp2(power)
-                if ahead is None:
-                    value = self.used(value, outer, i, j)
-                else:
-                    value = value * (self.used(ahead(*at), outer, i, j) - of_query(statistics[1], outer, i, 0.0))
-                    value = value if bent is None else value * (1.0 - bent * bent)
+            def masked(value: Expr, outer: Sequence[Expr], i: Expr, j: Expr) -> Expr:
                 # Rows behind the last key are not stored, but what is added to those of queries counts them.
                 end = [j < keys] if keys < all_keys and (adds or not of_keys) else []
                 own = None if self.adds_mask else self.mask_at(outer, i, j, all_queries, all_keys)
                 for condition in (*([] if own is None else [own]), *self.sees(outer, i, j), *end):
                     value = select(condition, value, const(0.0, "float32"))
+                return value
+
+            def weight(*at: Expr) -> Expr:
+                *outer, j, i = at
+                return masked(exp2(exponent(outer, i, j, raw(*at))[0]), outer, i, j)
+
+            # Both loops of a kernel that adds have the same weights, which one rounds and the other multiplies.
+            known = [compute(raw.shape, weight, name=f"W.{stem}")] if adds else []
+
+            def element(*at: Expr) -> Expr:
+                *outer, row, column = at
+                i, j = (column, row) if of_keys else (row, column)
+                power, bent = exponent(outer, i, j, raw(*at))
+                value = known[0](*at) if known else exp2(power)
+                if ahead is None:
+                    value = self.used(value, outer, i, j)
+                else:
+                    value = value * (self.used(ahead(*at), outer, i, j) - of_query(statistics[1], outer, i, 0.0))
+                    value = value if bent is None else value * (1.0 - bent * bent)
+                # A gradient by a masked score may be none.
+                value = value if known and ahead is None else masked(value, outer, i, j)
                 return value.astype(self.q.dtype)
 
             made = compute(raw.shape, element, name=f"{'P' if of_weights else 'dS'}.{stem}")
-            return loaded, [raw] if ahead is None else [raw, ahead], made
+            return loaded, [raw] if ahead is None else [raw, ahead], [*known, made]
 
         def loop(total: str, of_weights: bool) -> Loop:
             """Sums of weights, or of gradients of scores, times rows of what is loaded."""
             stem = f"{name}.{total}"
-            loaded, products_, P = elements(stem, held, of_weights)
+            loaded, products_, of_scores = elements(stem, held, of_weights)
             r, other = reduce_axis((0, others), name=f"r.{stem}"), loaded[of_weights]
 
             def product(*at: Expr) -> Expr:
                 *outer, row, column = at
+                P = of_scores[-1]
                 return sum(P(*outer, row, r).astype("float32") * other(*outer, r, column).astype("float32"), axis=r)
 
             made = compute((*heads, own, other.shape[-1]), product, name=f"{total}.{name}")
-            return Loop(made, r, loaded, products_, [P])
+            return Loop(made, r, loaded, products_, of_scores)
 
         # What is read first is computed first: the other loop follows it.
         loops = [loop(f"d{one}", one == "V") for one in of]
@@ -351,29 +366,40 @@ class Definition:
         if not adds:
             return Chain(made, held, loops, tile)
         kept = [self.filled(x, own, f"{x.name}.held.d") for x in sides[of_keys]]
-        added = self._added(rows, own, others, kept, *elements("d", kept, of_weights=False))
+        added = self._added(tile, own, others, kept, *elements("d", kept, of_weights=False))
         return Chain(made, held, loops, tile, added)
 
     def _added(
-        self, rows: int, own: int, others: int, kept: list[Tensor], loaded: list[Tensor], of_scores: list[Tensor],
-        dS: Tensor,
+        self, tile: tuple[int, int], own: int, others: int, kept: list[Tensor], loaded: list[Tensor],
+        products: list[Tensor], elements: list[Tensor],
     ) -> Added:  # fmt: skip
-        """The gradients by queries of blocks that each have so many `rows` of keys: what `gradients` of keys adds."""
+        """The gradients by queries of blocks that each have a tile's rows of keys: what `gradients` of keys adds."""
+        rows, columns = tile
         queries, _ = self.extents
+        depth: Any = kept[0].shape[-1]
         blocks, inner = reduce_axis((0, own // rows), name="blocks"), reduce_axis((0, rows), name="keys")
+        # Each warpgroup sums 64 of the tile's queries, or else of their columns. These are then the rows of its sums.
+        is_turned = columns != rows and depth == rows
 
         def part(*at: Expr) -> Expr:
-            *outer, block, row, column = at
-            key = block * rows + inner
-            return sum(
-                dS(*outer, key, row).astype("float32") * kept[0](*outer, key, column).astype("float32"), axis=inner
-            )
+            *outer, block, first, second = at
+            key, (row, column) = block * rows + inner, (second, first) if is_turned else (first, second)
+            terms = [elements[-1](*outer, key, row).astype("float32"), kept[0](*outer, key, column).astype("float32")]
+            a, b = terms[::-1] if is_turned else terms
+            return sum(a * b, axis=inner)
 
-        parts = compute((*self.heads, own // rows, others, kept[0].shape[-1]), part, name="dQ.part")
+        shape = (depth, others) if is_turned else (others, depth)
+        parts = compute((*self.heads, own // rows, *shape), part, name="dQ.part")
+
+        def stored(*at: Expr) -> Expr:
+            *outer, row, column = at
+            return parts(*outer, column, row) if is_turned else parts(*at)
+
+        copied = compute((*self.heads, own // rows, others, depth), stored, name="dQ.copied")
 
         def all_parts(*at: Expr) -> Expr:
             *outer, row, column = at
-            return sum(parts(*outer, blocks, row, column) * self.scale, axis=blocks)
+            return sum(copied(*outer, blocks, row, column), axis=blocks)
 
         total = compute((*self.heads, queries, self.q.shape[-1]), all_parts, name="dQ.sums")
-        return Added(total, blocks, parts, dS, kept, loaded, of_scores)
+        return Added(total, blocks, copied, parts, elements, kept, loaded, products, is_turned)

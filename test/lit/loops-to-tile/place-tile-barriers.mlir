@@ -242,3 +242,40 @@ func.func @chain(%C: memref<256x256xf32>) {
   }
   return
 }
+
+// -----
+
+// What an iteration stores waits for its own matmul alone: another one is under way while TMA adds it.
+// CHECK-LABEL: func.func @beside
+// CHECK: scf.for
+// CHECK: %[[D:.*]] = tile.wgmma %{{.*}}, %{{.*}} : {{.*}} -> !tile.accumulator<64x64xf32>
+// CHECK-NEXT: tile.wgmma_commit
+// CHECK: %[[S:.*]] = tile.wgmma %{{.*}}, %{{.*}} mn_major into %{{.*}} -> !tile.accumulator<64x64xf32>
+// CHECK-NEXT: tile.wgmma_commit
+// CHECK-NEXT: %[[ADDED:.*]] = tile.wgmma_wait 1 for %[[D]]
+// CHECK-NEXT: tile.wait_stores 0 read
+// CHECK-NEXT: tile.sync_warpgroup
+// CHECK-NEXT: tile.store_fragment %[[ADDED]] to
+// CHECK: tile.tma_store {{.*}} reduce_add
+// CHECK: tile.wgmma_wait 0 for %[[S]]
+// CHECK-NEXT: tile.release
+func.func @beside(%C: memref<256x64xf32>, %V: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    %zeros = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %sum = scf.for %k = %c0 to %c4 step %c1 iter_args(%v = %zeros) -> (!tile.fragment<64x64xf32>) {
+      %b = tile.get %ring : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+      %d = tile.matmul %b, %b into %zeros : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %next = tile.matmul %b, %b mn_major into %v : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      tile.store %d to %C[%k, %c0] box [64, 64] columns 64 swizzle 128 reduce_add : !tile.fragment<64x64xf32>, memref<256x64xf32>
+      scf.yield %next : !tile.fragment<64x64xf32>
+    }
+    tile.store %sum to %V[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<64x64xf32>
+  }
+  return
+}

@@ -143,6 +143,7 @@ func.func @gradients(%K: memref<64x64xbf16>, %Q: memref<256x64xbf16>, %H: memref
 }
 
 // A loop of another kernel over the same tiles: both kernels become one. What warpgroups share is multiplied first.
+// Powers may be approximate, as what is summed of them is rounded.
 // What only reads results of the first kernel comes behind both.
 // CHECK-LABEL: func.func @joined
 // CHECK: tile.kernel{{.*}} axes ["V.x", "", ""]
@@ -152,6 +153,7 @@ func.func @gradients(%K: memref<64x64xbf16>, %Q: memref<256x64xbf16>, %H: memref
 // CHECK-NEXT: %[[Q:.*]] = tile.load %arg1
 // CHECK-NEXT: %[[S:.*]] = tile.matmul %[[K]], %[[Q]] into
 // CHECK-NEXT: %[[P:.*]] = tile.map %[[S]]
+// CHECK: math.exp2 %{{.*}} fastmath<afn>
 // CHECK: %[[ALL:.*]] = tile.share %[[P]]
 // CHECK-NEXT: %[[D:.*]] = tile.matmul %[[ALL]] mn_major, %[[K]] mn_major into
 // CHECK-NEXT: %[[NEXT:.*]] = tile.matmul %[[P]], %[[Q]] mn_major into %[[SUM]]
@@ -175,7 +177,8 @@ func.func @joined(%K: memref<128x64xbf16>, %Q: memref<256x64xbf16>, %V: memref<1
       %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P0"} -> !tile.fragment<64x64xbf16> {
       ^bb0(%e: f32, %row: index, %column: index):
-        %g = arith.truncf %e : f32 to bf16
+        %f = math.exp2 %e : f32
+        %g = arith.truncf %f : f32 to bf16
         tile.yield %g : bf16
       }
       %v1 = tile.matmul %p, %q mn_major into %v : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
@@ -193,7 +196,8 @@ func.func @joined(%K: memref<128x64xbf16>, %Q: memref<256x64xbf16>, %V: memref<1
       %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %p = tile.map %s : !tile.fragment<64x64xf32> {te.stage = "P1"} -> !tile.fragment<64x64xbf16> {
       ^bb0(%e: f32, %row: index, %column: index):
-        %g = arith.truncf %e : f32 to bf16
+        %f = math.exp2 %e : f32
+        %g = arith.truncf %f : f32 to bf16
         tile.yield %g : bf16
       }
       %all = tile.share %p : !tile.fragment<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>

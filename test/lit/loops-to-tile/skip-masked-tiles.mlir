@@ -220,3 +220,41 @@ func.func @listed(%K: memref<256x64xbf16>, %counts: memref<2xi32>, %out: memref<
   }
   return
 }
+
+// -----
+
+// Nothing is added of tiles that are masked away, though the masked scores are operand B: queries before a block's keys.
+// CHECK-LABEL: func.func @added
+// CHECK: ^bb0(%[[X:.*]]: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index):
+// CHECK: %[[FIRST:.*]] = arith.minui %{{.*}}, %c3
+// CHECK: %[[END:.*]] = arith.subi %c4, %[[FIRST]]
+// CHECK: scf.for %[[J:.*]] = %c0 to %[[END]] step %c1
+// CHECK-NEXT: arith.addi %[[J]], %[[FIRST]]
+func.func @added(%K: memref<256x64xbf16>, %Q: memref<256x64xbf16>, %D: memref<256x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %k = tile.load %K[%x, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    scf.for %j = %c0 to %c4 step %c1 {
+      %q = tile.load %Q[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %q into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %key = affine.apply affine_map<(x, r) -> (64 * x + r)>(%x, %row)
+        %query = affine.apply affine_map<(j, c) -> (64 * j + c)>(%j, %column)
+        %sees = arith.cmpi sle, %key, %query : index
+        %f = arith.select %sees, %e, %zero : f32
+        %g = arith.truncf %f : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %all = tile.share %p : !tile.fragment<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %d = tile.matmul %k mn_major, %all mn_major into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      tile.store %d transposed to %D[%j, %c0] box [64, 64] columns 64 swizzle 128 reduce_add : !tile.fragment<64x64xf32>, memref<256x64xf32>
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+  }
+  return
+}

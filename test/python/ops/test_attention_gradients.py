@@ -159,7 +159,7 @@ def test_five_matmuls_in_one_kernel(shapes: list[tuple[int, ...]], options: dict
     result, logarithms = ops.attention_with_logarithms(q, k, v, target="cpu", **options)
     given: dict[str, Any] = {"result": result, "logarithms": logarithms, "target": H200, **options}
     s, _ = ops.attention_gradients.schedule(head, q, k, v, deterministic=False, **given)
-    assert "reduce_add=True" in str(s.trace())
+    assert "reduce_add=True" in str(s.trace()) and 's[dQ_sums].copy_by("tma"' in str(s.trace())
     made = ops.attention_gradients(head, q, k, v, deterministic=False, **given)
     exact = [torch.tensor(one.astype("float64"), requires_grad=True) for one in (q, k, v)]
     expected = torch.autograd.grad(attention(*exact, None, options), exact, torch.tensor(head.astype("float64")))

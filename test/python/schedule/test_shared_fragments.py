@@ -97,6 +97,44 @@ def message(scheduled: Scheduled) -> str:
     return re.sub(r"^.*?: (?=error|note)", "", str(error.value), flags=re.M).splitlines()[0]
 
 
+def added_by_tma(M: int, N: int) -> Scheduled:
+    """The same D, of which a warpgroup computes 64 columns as rows of its sums: in shared memory TMA adds them."""
+    s, (X, Y, D) = gram(M, N, is_second=True)
+    P, jo = D.op.input_tensors[0], D.op.reduce_axis[0]
+    C = te.compute((M // ROWS, N, WIDTH), lambda part, a, b: P[part, b, a], name="C")
+    E = te.compute((N, WIDTH), lambda a, b: te.sum(C[jo, a, b], axis=jo), name="E")
+    (R,) = (one for one in P.op.input_tensors if one.name == "R")
+    (S,) = R.op.input_tensors
+    XS, YS = S.op.input_tensors
+    s = te.create_schedule(E.op)
+    a, b = s[E].op.axis
+    io, ii = s[E].split(a, factor=STEP)
+    s[E].reorder(jo, io, ii, b)
+    s[E].bind(jo, te.thread_axis("blockIdx.x"), reduce_add=True)
+    s[E].env_threads([te.thread_axis((0, 128), "threadIdx.x")])
+    s[E].copy_by("tma")
+    for stage, loop in ((XS, jo), (YS, io)):
+        s[stage].set_scope("shared")
+        s[stage].compute_at(s[E], loop)
+        s[stage].copy_by("tma", swizzle=128)
+    owns = []
+    for stage, across in ((R, s[R].op.axis[0]), (C, s[C].op.axis[2])):
+        s[stage].set_scope("shared")
+        s[stage].compute_at(s[E], io)
+        own, _ = s[stage].split(across, factor=64)
+        s[stage].reorder(own, *[axis for axis in s[stage].op.axis[:-1] if axis is not across])
+        s[stage].bind(own, te.thread_axis("threadIdx.y"))
+        owns.append(own)
+    for stage, parent, own in ((S, R, owns[0]), (P, C, owns[1])):
+        s[stage].set_scope("local")
+        s[stage].compute_at(s[parent], own)
+    s[S].tensorize(s[S].op.axis[0], wgmma("float16", "float32", n=STEP, k=WIDTH, transpose_b=True))
+    s[P].tensorize(s[P].op.axis[1], wgmma("float16", "float32", n=STEP, k=ROWS, transpose_a=True))
+    s[E].software_pipeline(io, 2)
+    s[E].specialize(io, 24, 240)
+    return s, [X, Y, E]
+
+
 MARKS = r"tile\.(fence_async|sync_warpgroup of 2)\b"
 
 
@@ -128,3 +166,28 @@ def test_another_number_of_warpgroups() -> None:
     assert message(gram(128, 64, columns=32)) == (
         "error: wgmma of stage 'S': expected 2 warpgroups along threadIdx.y, got axis 'D.b.outer'"
     )
+
+
+OF_STORES = r"tile\.(fence_async|sync_warpgroup$|wait_stores)"
+
+
+@pytest.mark.parametrize("number", [None, 0, 1, 2, 3])
+def test_parts_that_tma_adds(number: int | None) -> None:
+    """Right, and with races if a wait, a barrier or the fence before or behind a warpgroup's writes is gone."""
+    s, tensors = added_by_tma(128, 192)
+    lines = str(tw.lower(s, tensors, "program", target="sim", stage="gpu")).splitlines()
+    first = next(place for place, line in enumerate(lines) if "wait_stores" in line)
+    at = [place for place, line in enumerate(lines) if place >= first and re.search(OF_STORES, line)]
+    rng = np.random.default_rng(0)
+    x, y = ((rng.standard_normal((rows, WIDTH)) / 8).astype("float16") for rows in (128, 192))
+    e = np.full((192, WIDTH), np.nan, "float32")
+    if number is None:
+        tw.build("\n".join(lines), target="sim", start="gpu")(x, y, e)
+        exact = np.maximum(x.astype("float64") @ y.astype("float64").T, 0).T @ x.astype("float64")
+        assert np.abs(e - exact).max() <= 2.0**-10 * np.abs(exact).max()
+        return
+    func = tw.build("\n".join(lines[: at[number]] + lines[at[number] + 1 :]), target="sim", start="gpu")
+    with pytest.raises(tw.SimulationError) as raised:
+        func(x, y, e)
+    found = "missing fence" if "fence" in lines[at[number]] else "race on shared memory"
+    assert any(found in report for report in raised.value.reports), raised.value.reports

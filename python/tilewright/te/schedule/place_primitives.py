@@ -260,7 +260,8 @@ class PlacePrimitives(StageHandles):
 
         If `of` has its own loop over tiles (`software_pipeline`), as in a ``wgmma`` kernel, both stay stages. The tile
         dialect's passes then fuse their loops (`tilewright.schedules.attention_wgmma`). There `of` may also be a sum of
-        products which this stage does not read: both are sums over the same tiles.
+        products which this stage does not read: both are sums over the same tiles. Of an `exp2` in the fused loop,
+        results below 2^-126 may count as 0.
 
         Requires: both reduce floats by a named combiner, over equally many elements. This stage reads `of` directly, at
         its spatial axes, so stages between are inlined before. `axis` is a reduction axis of this stage. If there is no
