@@ -142,4 +142,15 @@ std::optional<JoinedIndices> JoinedIndices::get(ValueRange indices, MemRefType t
   }
   return joined;
 }
+
+std::optional<std::pair<LinearIndex, int64_t>> getQuotient(Value value) {
+  Composer composer(value.getContext());
+  AffineExpr expr = joinQuotients(composer.get(value));
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  auto divisor = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+  if (!divisor || binary.getKind() != AffineExprKind::FloorDiv)
+    return std::nullopt;
+  auto dividend = LinearIndex::get(AffineMap::get(0, composer.operands.size(), binary.getLHS()), composer.operands);
+  return dividend ? std::optional(std::pair(*dividend, divisor.getValue())) : std::nullopt;
+}
 } // namespace tilewright::index

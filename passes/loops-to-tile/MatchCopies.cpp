@@ -7,6 +7,7 @@
 #include "passes/loops-to-tile/Masks.h"
 #include "passes/loops-to-tile/TileRaiser.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -47,19 +48,40 @@ static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::Line
     }
     return std::nullopt;
   };
-  auto left = getSum(compare.getLhs(), getRead), right = getSum(compare.getRhs(), getRead);
-  if (!left || !right)
+  auto isBetween = [&](arith::CmpIPredicate predicate, const index::LinearIndex &left,
+                       const index::LinearIndex &right) {
+    for (auto [dimension, index] : llvm::enumerate(indices)) {
+      index::LinearIndex distance = index.plus(left, -1);
+      if (!distance.terms.empty())
+        continue;
+      guarded.set(dimension);
+      // What the index is compared with, which may be so much more than what stands on the left.
+      if (isBound(predicate, right.plus(distance), copy.tensor, dimension, shape[dimension]))
+        return true;
+    }
     return false;
-  for (auto [dimension, index] : llvm::enumerate(indices)) {
-    index::LinearIndex distance = index.plus(*left, -1);
-    if (!distance.terms.empty())
-      continue;
-    guarded.set(dimension);
-    // What the index is compared with, which may be so much more than what stands on the left.
-    if (isBound(compare.getPredicate(), right->plus(distance), copy.tensor, dimension, shape[dimension]))
-      return true;
-  }
-  return false;
+  };
+  auto left = getSum(compare.getLhs(), getRead), right = getSum(compare.getRhs(), getRead);
+  if (left && right && isBetween(compare.getPredicate(), *left, *right))
+    return true;
+  // A quotient is less than a number where the dividend is less than so many times the divisor.
+  auto quotient = index::getQuotient(compare.getLhs());
+  std::optional<int64_t> number = getConstantIntValue(compare.getRhs());
+  if (!quotient || !number)
+    return false;
+  if (!llvm::is_contained({arith::CmpIPredicate::slt, arith::CmpIPredicate::sge}, compare.getPredicate()))
+    return false;
+  index::LinearIndex bound;
+  bound.constant = *number * quotient->second;
+  return isBetween(compare.getPredicate(), quotient->first, bound);
+}
+
+/// Whether indices have quotients or remainders of one of these loops.
+static bool haveParts(ArrayRef<index::LinearIndex> indices, ArrayRef<scf::ForOp> loops) {
+  return llvm::any_of(indices, [&](const index::LinearIndex &index) {
+    index::LinearIndex inner = index.split(loops).first;
+    return llvm::any_of(inner.terms, [](auto term) { return !isa<BlockArgument>(term.first); });
+  });
 }
 
 SmallVector<int64_t> TileCopy::getBox() const {
@@ -184,7 +206,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   // Dimensions are joined where they are no box as they are, and where rows of one element are none of TMA's.
   std::optional<index::JoinedIndices> joined;
-  if (!inTensor || (!shape.empty() && shape.back() == 1))
+  if (!inTensor || (!shape.empty() && shape.back() == 1) || haveParts(*inTensor, loops))
     joined = index::JoinedIndices::get(places, type, loops);
   if (joined) {
     inTensor = joined->indices;

@@ -29,8 +29,10 @@ class Warpgroups:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         found, gpu = matrices_of(group), context.gpu
-        if found is None or gpu is None or "wgmma" not in gpu.features or group.operands:
+        if found is None or gpu is None or "wgmma" not in gpu.features:
             return None
+        if any(operand.op not in context.program.views for operand in group.operands):
+            return None  # TMA copies elements as they are
         a, b = found.operand_dtypes
         types = a, found.stage.op.dtype
         if a != b or types not in WGMMA:
@@ -79,6 +81,7 @@ class Warpgroups:
             extents=(rows_of(found), problem.N, problem.batch),
             transposed=of_transposed,
             has_whole_tile=(m <= problem.M or not found.stage.is_static) and n <= problem.N,
+            joined=group.anchor_axes,
         )
 
 

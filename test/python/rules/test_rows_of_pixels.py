@@ -1,4 +1,4 @@
-"""Convolutions whose windows do not overlap, as matmuls of pixels."""
+"""Convolutions whose windows do not overlap, as matmuls of pixels: of one tap by warpgroups, of patches by cp.async."""
 
 from __future__ import annotations
 
@@ -12,8 +12,32 @@ import pytest
 import tilewright as tw
 from rules.test_classes import integers
 from tilewright import te, testing
+from tilewright.backend.cubin import link
 
+HOPPER = "cuda -device=H200"
 Program = tuple[list[te.Tensor], te.Tensor]
+
+
+def of_one_tap(batch: int, rows: int, columns: int, channels: int, filters: int, layout: str, dtype: str) -> Program:
+    """The images, filters, biases and other images of the results' shape; the sum of all, where that is positive."""
+    B, c = te.placeholder((filters,), name="B"), te.reduce_axis((0, channels), "c")
+
+    def shape(of: int) -> tuple[int, ...]:
+        return (batch, of, rows, columns) if layout == "first" else (batch, rows, columns, of)
+
+    X, R = te.placeholder(shape(channels), dtype, name="X"), te.placeholder(shape(filters), dtype, name="R")
+    W = te.placeholder((filters, channels, 1, 1), dtype, name="W")
+    place = 1 if layout == "first" else 3
+
+    def total(*at: Any) -> Any:
+        pixel = X(*at[:place], c, *at[place + 1 :])
+        return te.sum(pixel.astype("float32") * W[at[place], c, 0, 0].astype("float32"), axis=c)
+
+    Y = te.compute(shape(filters), total, name="Y")
+    Z = te.compute(
+        Y.shape, lambda *at: te.max(Y(*at) + B(at[place]) + R(*at).astype("float32"), 0.0).astype(dtype), name="Z"
+    )
+    return [X, W, B, R], Z
 
 
 def moved(ptx: str) -> Counter[str]:
@@ -23,6 +47,41 @@ def moved(ptx: str) -> Counter[str]:
             r"wgmma\.mma_async|mma\.sync|cp\.async\.bulk\.tensor\.\dd\.\w+|cp\.async\.c\w|st\.global|ldmatrix", ptx
         )
     )
+
+
+# Rows that end within images or within a tile, tiles of several rows of an image, and K and columns that are no tile.
+SIZES = [
+    (2, 5, 13, 64, 64, "last", "float16"),
+    (2, 16, 16, 64, 128, "last", "bfloat16"),
+    (3, 4, 18, 40, 64, "first", "float16"),
+    (1, 5, 16, 72, 64, "first", "bfloat16"),
+]
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("size", SIZES)
+def test_filters_of_one_tap_by_warpgroups(size: tuple[Any, ...]) -> None:
+    """TMA copies tiles of pixels, which are several axes of the images, both to shared memory and from there."""
+    *extents, layout, dtype = size
+    inputs, Z = of_one_tap(*extents, layout, dtype)
+    arrays = [integers(tuple(map(int, one.shape)), one.dtype, seed) for seed, one in enumerate(inputs)]
+    for target in ("sim -device=H200", HOPPER):
+        s = tw.auto_schedule(Z, target, settings={"Z": {"rule": "warpgroups"}})
+        function = tw.build(s, [*inputs, Z], target, "conv")
+        if target == HOPPER:
+            found = moved(function.ptx)
+            assert found.keys() >= {"wgmma.mma_async"} and not found.keys() & {"mma.sync", "st.global", "ldmatrix"}
+            copies = [name.rsplit(".", 1)[1] for name in found if "tensor" in name]
+            assert {"shared", "global"} == set(copies)
+            continue
+        shape = tuple(map(int, Z.shape))
+        (got,) = testing.run(function, arrays, [(shape, dtype)])
+        x, w, b, r = (one.astype("float64") for one in arrays)
+        if layout == "first":
+            exact = np.einsum("nchw,fc->nfhw", x, w[:, :, 0, 0]) + b[:, None, None] + r
+        else:
+            exact = np.einsum("nhwc,fc->nhwf", x, w[:, :, 0, 0]) + b + r
+        np.testing.assert_array_equal(got.astype("float64"), np.maximum(exact, 0).astype(got.dtype).astype("float64"))
 
 
 def of_patches(batch: int, channels: int, size: int, filters: int, patch: int, layout: str) -> Program:
@@ -82,3 +141,38 @@ def test_patches(size: tuple[Any, ...], copies: str) -> None:
         x = x.reshape(n, across, size_of_patch, across, size_of_patch, size[1])
         exact = np.einsum("nyixjc,fijc->nyxf", x, w)
     np.testing.assert_array_equal(got, exact)
+
+
+RESNET = [
+    ((32, 56, 56, 64, 256, "last"), "100352 rows, 256 columns, K 64"),
+    ((32, 56, 56, 256, 64, "first"), "64 rows, 3136 columns, K 256"),
+    ((32, 14, 14, 1024, 256, "last"), "6272 rows, 256 columns, K 1024"),
+]
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize(("size", "extents"), RESNET)
+def test_layers_of_resnet(size: tuple[Any, ...], extents: str) -> None:
+    """Warpgroups are the faster by the model, and nothing is spilled."""
+    *sizes, layout = size
+    inputs, Z = of_one_tap(*sizes, layout, "float16")
+    s = tw.auto_schedule(Z, HOPPER)
+    batch = ", 32 of them" if layout == "first" else ""
+    operands = "X_matrix, W_windows" if layout == "last" else "W_windows, X_matrix"
+    assert (
+        f"warpgroups: Z, Y_product, {operands}, Y: {extents}, float16 with sums in float32, rows of whole 16 bytes{batch} ("
+        in s.explain()
+    )
+    linked = link(tw.build(s, [*inputs, Z], HOPPER, "conv").ptx, "sm_90a")
+    assert not linked.notes
+    assert {(kernel.spill_store_bytes, kernel.stack_bytes) for kernel in linked.resources.values()} == {(0, 0)}
+
+
+def test_an_operation_of_one_tap() -> None:
+    """Models have their convolutions by the same rules."""
+    x, w = tw.ops.Operand((32, 56, 56, 64), "float16"), tw.ops.Operand((256, 64, 1, 1), "float16")
+    s, tensors = tw.ops.conv.schedule(x, w, layout="last", target=tw.Target.of(HOPPER))
+    assert "warpgroups: " in s.explain()
+    assert moved(tw.build(s, tensors, HOPPER).ptx).keys() == {
+        "wgmma.mma_async", "cp.async.bulk.tensor.2d.shared", "cp.async.bulk.tensor.2d.global",
+    }  # fmt: skip

@@ -12,7 +12,7 @@ from ...target import current_gpu
 from ...te import IterVar, Tensor, thread_axis
 from ...te.expr import Var
 from ...te.intrinsic import TensorIntrin
-from ...te.schedule import Schedule
+from ...te.schedule import Schedule, Stage
 from ...te.tensor import Extent
 from ..extents import divisor_of
 
@@ -62,13 +62,15 @@ def tile_by_wgmma(
     transposed: tuple[bool, bool],
     has_whole_tile: bool,
     is_promoted: bool = False,
+    joined: Sequence[Sequence[int]] = (),
 ) -> None:
     """Schedules a matmul in whole tiles.
 
     `P` accumulates along its one reduction axis, and `tiled` stores the result. `operands` are A and B as stages of
     their own, each made of one of `sources`. The last two axes of each are its rows and columns. Their numbers are the
     first two of `extents`; the third is the number of such matmuls. `has_whole_tile` if at least one tile of the result
-    is whole, and `is_promoted` if the accumulators of the tensor cores are added to others.
+    is whole, and `is_promoted` if the accumulators of the tensor cores are added to others. Where axes of the matmul
+    are several of `tiled`, `joined` has the places of each in `tiled`, in order.
     """
     device = current_gpu()
     shared_limit = device.shared_bytes_per_block - _BARRIERS
@@ -79,11 +81,14 @@ def tile_by_wgmma(
     made, transpose_a, transpose_b = item_bytes(tiled.dtype), *transposed
     # TMA stores rows of multiples of 16 bytes, of tiles that are whole somewhere, in panels that divide them.
     span = gcd(tile[1] * made, SPAN)
-    is_copied = divisor_of(tiled.shape[-1]) * made % ALIGNED == 0 and span >= LEAST_SPAN
+    is_copied = divisor_of(extents[1]) * made % ALIGNED == 0 and span >= LEAST_SPAN
     # Threads store 8 bits where the tile's rows are columns of C.
     is_copied = is_copied and has_whole_tile and not (made == 1 and swap_ab)
-    stored = s.cache_write(tiled, "shared") if is_copied else tiled
-    down, along, inner, (i, j) = _share_tiles(s, tiled, tile, swap_ab)
+    stored = tiled
+    if is_copied:
+        _axes(s[tiled], joined)  # which are then those of the stage in shared memory
+        stored = s.cache_write(tiled, "shared")
+    down, along, inner, (i, j) = _share_tiles(s, tiled, tile, swap_ab, joined)
     registers = how.registers or registers_of(warpgroups * how.consumers)
     deferred = how.deferred
     if deferred is None:
@@ -142,11 +147,17 @@ def tile_by_wgmma(
         s[tiled].persistent(blocks, raster=how.raster, group=group, **order)
 
 
+def _axes(stage: Stage, joined: Sequence[Sequence[int]]) -> list[IterVar]:
+    """The axes of the stage as the matmul has them."""
+    axes = list(stage.op.axis)
+    return [stage.fuse(*(axes[place] for place in some)) if len(some) > 1 else axes[some[0]] for some in joined] or axes
+
+
 def _share_tiles(
-    s: Schedule, tiled: Tensor, tile: tuple[int, int], swap_ab: bool
+    s: Schedule, tiled: Tensor, tile: tuple[int, int], swap_ab: bool, joined: Sequence[Sequence[int]]
 ) -> tuple[IterVar, IterVar, IterVar, tuple[IterVar, IterVar]]:
     """A block has a tile. The loops over tiles down and along, the inner one of them, and those within a tile."""
-    *outer, i, j = s[tiled].op.axis
+    *outer, i, j = _axes(s[tiled], joined)
     if len(outer) > 1:
         outer = [s[tiled].fuse(*outer)]
     down, i = s[tiled].split(i, factor=tile[0])
