@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from source.nvrtc import include_folders
+from source.on_cpu import compile_kernels
 
 __all__ = ["compile_host"]
 
@@ -43,12 +44,10 @@ def compile_host(folder: Path, host: str, kernels: str) -> ctypes.CDLL:
     """A host program with `run_kernel` of `kernels`. The program is without warnings."""
     if _headers() is None:
         pytest.skip("no cuda.h here (nvidia-cuda-runtime)")
-    files = {"host.cpp": host, "kernels.cpp": kernels}
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    sources = [str(folder / name) for name in files]
-    library = folder / "program.so"
-    said = _compile(f"-I{_headers()}", "-shared", "-pthread", "-o", str(library), *sources, _fake_driver()[1])
+    (folder / "host.cpp").write_text(host)
+    library, program = folder / "program.so", str(folder / "host.o")
+    said = _compile(f"-I{_headers()}", "-c", "-pthread", "-o", program, str(folder / "host.cpp"))
+    compile_kernels(folder / "kernels.cpp", kernels, library, program, _fake_driver()[1])
     assert "host.cpp" not in said, said[:3000]
     loaded = ctypes.CDLL(str(library))
     loaded.fake_log.restype = ctypes.c_char_p

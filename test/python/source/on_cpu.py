@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,27 @@ IN_PTX = (
 )
 
 
+# Without optimization, which takes longer than the kernels run; a precompiled header is for the same options alone.
+FLAGS = ["-std=c++17", "-fPIC", "-pthread", "-Wno-unknown-pragmas"]
+
+
+@functools.cache
+def _shim() -> tuple[tempfile.TemporaryDirectory[str], Path]:
+    """The header beside its precompiled form, and the folder that holds both."""
+    folder = tempfile.TemporaryDirectory()
+    shim = Path(shutil.copy(SHIM, folder.name))
+    subprocess.run(["g++", *FLAGS, "-x", "c++-header", str(shim), "-o", f"{shim}.gch"], check=True)
+    return folder, shim
+
+
+def compile_kernels(source: Path, kernels: str, library: Path, *more: str) -> None:
+    """What `for_cpu` has made of kernels, as a library with what else is linked."""
+    source.write_text(f'#include "{_shim()[1]}"\n{kernels}')
+    command = ["g++", *FLAGS, "-shared", "-o", str(library), str(source), *more]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[:4000]
+
+
 def for_cpu(source: str) -> str:
     """Printed kernels for g++, after the header."""
     for head in IN_PTX:
@@ -39,7 +63,7 @@ def for_cpu(source: str) -> str:
 def compile_on_cpu(functions: Mapping[str, tw.Function], folder: Path) -> dict[str, Callable[..., int]]:
     """Of each function one that runs a printed kernel by its number. They are compiled together, which is faster: their
     names differ."""
-    parts = [f'#include "{SHIM}"']
+    parts: list[str] = []
     for name, function in functions.items():
         kernels = HostProgram(function.module("host"), function.name).kernels
         cases = "\n".join(f"  case {i}: return launch({kernel}, config, params);" for i, kernel in enumerate(kernels))
@@ -48,11 +72,8 @@ def compile_on_cpu(functions: Mapping[str, tw.Function], folder: Path) -> dict[s
             f'extern "C" int run_{name}(int kernel, const uint64_t *config, void **params) {{\n'
             f"  switch (kernel) {{\n{cases}\n  }}\n  return 2;\n}}\n}}"
         )
-    (folder / "kernels.cpp").write_text("\n".join(parts))
     library = folder / "kernels.so"
-    command = ["g++", "-std=c++17", "-fPIC", "-shared", "-Wno-unknown-pragmas"]
-    result = subprocess.run([*command, "-o", str(library), str(folder / "kernels.cpp")], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[:4000]
+    compile_kernels(folder / "kernels.cpp", "\n".join(parts), library)
     loaded = ctypes.CDLL(str(library))
     return {name: getattr(loaded, f"run_{name}") for name in functions}
 

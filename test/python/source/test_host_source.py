@@ -14,7 +14,7 @@ import pytest
 import tilewright as tw
 from source.host_programs import compile_host
 from source.kernels import PROGRAMS, Program
-from source.on_cpu import SHIM, arrays_for, for_cpu
+from source.on_cpu import arrays_for, for_cpu
 from source.tensors import Tensor, aligned, tensor_of, with_entry
 from tilewright import te
 
@@ -50,7 +50,7 @@ class Host:
         self.library = compile_host(
             folder,
             with_entry(self.source, function.name, count),
-            f'#include "{SHIM}"\n{for_cpu(kernels)}\n'
+            f"{for_cpu(kernels)}\n"
             f'extern "C" int run_kernel(const char *name, const uint64_t *config, void **params) {{\n{cases}\n  return 2;\n}}\n',
         )
 
