@@ -1,10 +1,14 @@
 //===- CarriedRegisters.cpp - registers that ptxas keeps over branches -----===//
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
 
+#include "llvm/Analysis/MemorySSA.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Passes/PassBuilder.h"
 
 using namespace llvm;
 
@@ -19,7 +23,42 @@ static Constant *defined(Value *value) {
   return Constant::replaceUndefsWith(constant, Constant::getNullValue(constant->getType()->getScalarType()));
 }
 
+static bool isOfLocalMemory(const Instruction &instruction) {
+  const auto *load = dyn_cast<LoadInst>(&instruction);
+  return load && !load->isVolatile() &&
+         isa<AllocaInst>(getUnderlyingObject(load->getPointerOperand(), /*MaxLookup=*/0));
+}
+
+/// Replaces loads of local memory that nothing has written by zeros. LICM leaves such loads before a loop whose
+/// registers are to hold the memory's elements, and the back end makes undefined values of them.
+static void initializeLoadedElements(Function &function, FunctionAnalysisManager &analyses) {
+  if (none_of(instructions(function), isOfLocalMemory))
+    return;
+  MemorySSA &memory = analyses.getResult<MemorySSAAnalysis>(function).getMSSA();
+  SmallVector<Instruction *> unwritten;
+  for (Instruction &load : instructions(function))
+    if (isOfLocalMemory(load) && memory.isLiveOnEntryDef(memory.getWalker()->getClobberingMemoryAccess(&load)))
+      unwritten.push_back(&load);
+  for (Instruction *load : unwritten) {
+    load->replaceAllUsesWith(Constant::getNullValue(load->getType()));
+    load->eraseFromParent();
+  }
+}
+
 void tilewright::initializeCarriedRegisters(Module &module) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+  PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      initializeLoadedElements(function, functions);
   for (Function &function : module)
     for (BasicBlock &block : function)
       for (PHINode &phi : block.phis())

@@ -9,7 +9,7 @@ class Module;
 namespace tilewright {
 
 /// Gives a value that is not written on one of the ways to it the value 0 there: before the first iteration of a loop,
-/// or where a branch is not taken.
+/// or where a branch is not taken. So are elements of local memory that are loaded before anything writes them.
 ///
 /// ptxas holds other numbers in a register that nothing is written to before a loop, also in iterations after the one
 /// that writes it; and where many branches on one condition write registers that are read under it later, ptxas 13.0

@@ -79,3 +79,27 @@ gpu.module @halves [#nvvm.target<chip = "sm_90">] {
     llvm.return
   }
 }
+
+// Nor has an element of local memory that is loaded before anything writes it: LLVM's pipeline leaves such a load before
+// a loop whose registers hold the element.
+// CHECK-LABEL: gpu.module @elements
+// CHECK:       ld.param.b32 \09[[WRITTEN:%r[0-9]+]],
+// CHECK:       st.volatile.global.b32 \09[{{.*}}], 0;
+// CHECK:       st.volatile.global.b32 \09[{{.*}}], [[WRITTEN]];
+gpu.module @elements
+// CHECK:       st.local.b32 \09[[[MEMORY:%r?d?SP]]+4], [[WRITTEN:%r[0-9]+]];
+// CHECK:       ld.local.b32 \09[[SECOND:%r[0-9]+]], [[[MEMORY]]+4];
+// CHECK-NOT:   ld.local
+gpu.module @elements [#nvvm.target<chip = "sm_90", O = 0>] {
+  llvm.func @k(%out: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel} {
+    %two = llvm.mlir.constant(2 : i32) : i32
+    %memory = llvm.alloca %two x i32 : (i32) -> !llvm.ptr
+    %next = llvm.getelementptr %memory[1] : (!llvm.ptr) -> !llvm.ptr, i32
+    llvm.store %n, %next : i32, !llvm.ptr
+    %first = llvm.load %memory : !llvm.ptr -> i32
+    %second = llvm.load %next : !llvm.ptr -> i32
+    llvm.store volatile %first, %out : i32, !llvm.ptr<1>
+    llvm.store volatile %second, %out : i32, !llvm.ptr<1>
+    llvm.return
+  }
+}
