@@ -86,10 +86,6 @@ gpu.module @halves [#nvvm.target<chip = "sm_90">] {
 // CHECK:       ld.param.b32 \09[[WRITTEN:%r[0-9]+]],
 // CHECK:       st.volatile.global.b32 \09[{{.*}}], 0;
 // CHECK:       st.volatile.global.b32 \09[{{.*}}], [[WRITTEN]];
-gpu.module @elements
-// CHECK:       st.local.b32 \09[[[MEMORY:%r?d?SP]]+4], [[WRITTEN:%r[0-9]+]];
-// CHECK:       ld.local.b32 \09[[SECOND:%r[0-9]+]], [[[MEMORY]]+4];
-// CHECK-NOT:   ld.local
 gpu.module @elements [#nvvm.target<chip = "sm_90", O = 0>] {
   llvm.func @k(%out: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel} {
     %two = llvm.mlir.constant(2 : i32) : i32
