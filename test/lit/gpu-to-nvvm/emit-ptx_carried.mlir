@@ -83,7 +83,7 @@ gpu.module @halves [#nvvm.target<chip = "sm_90">] {
 // Nor has an element of local memory that is loaded before anything writes it: LLVM's pipeline leaves such a load before
 // a loop whose registers hold the element.
 // CHECK-LABEL: gpu.module @elements
-// CHECK:       ld.param.b32 \09[[WRITTEN:%r[0-9]+]],
+// CHECK:       ld.b32 \09[[WRITTEN:%r[0-9]+]], [%SP+4];
 // CHECK:       st.volatile.global.b32 \09[{{.*}}], 0;
 // CHECK:       st.volatile.global.b32 \09[{{.*}}], [[WRITTEN]];
 gpu.module @elements [#nvvm.target<chip = "sm_90", O = 0>] {
