@@ -6,6 +6,7 @@ import copy
 import pickle
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,22 @@ ODD = (
 
 
 class Program:
+    """A program, and a schedule of it for who asks for one."""
+
     def __init__(self) -> None:
         self.A = te.placeholder((12, 20), name="A")
         self.k = te.reduce_axis((0, 20), "k")
         self.B = te.compute((12, 20), lambda i, j: self.A[i, j] * 2, name="B")
         self.C = te.compute((12,), lambda i: te.sum(self.B[i, self.k], axis=self.k), name="C")
-        self.s = te.create_schedule(self.C.op)
         self.i, self.j = self.B.op.axis
-        self.stage = self.s[self.B]
+
+    @cached_property
+    def s(self) -> te.Schedule:
+        return te.create_schedule(self.C.op)
+
+    @property
+    def stage(self) -> te.Stage:
+        return self.s[self.B]
 
 
 def _extern(p: Program, statement: Callable[[Any, Any], object]) -> object:
