@@ -33,6 +33,15 @@ def Graph_TopkOp : Graph_Op<"topk", [Pure, Graph_Operator]> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
+def Graph_SortRowsOp : Graph_PlainOp<"sort_rows", "the places of a matrix's rows in ascending order"> {
+  let arguments = (ins Graph_AnyTensor:$x);
+}
+
+def Graph_SuppressBoxesOp : Graph_PlainOp<"suppress_boxes", "the boxes of each class that no better box overlaps"> {
+  let arguments = (ins Graph_FloatTensor:$edges, Graph_FloatTensor:$scores, Graph_FloatTensor:$least,
+                       Graph_FloatTensor:$most, I64Attr:$limit);
+}
+
 def Graph_SoftmaxOp : Graph_PlainOp<"softmax", "exp(x) over its sum along an axis", [SameOperandsAndResultType]> {
   let arguments = (ins Graph_FloatTensor:$x, I64Attr:$axis);
 }

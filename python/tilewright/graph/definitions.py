@@ -54,12 +54,12 @@ def label_of(operation: ir.Operation) -> str:
 
 
 def tensors_of(
-    operation: ir.Operation, operands: list[Tensor], symbols: Mapping[str, Var]
+    operation: ir.Operation, operands: list[Tensor], symbols: Mapping[str, Var], by_threads: bool = False
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    """The results of an operator as tensor expressions."""
+    """The results of an operator as tensor expressions, for a processor or `by_threads`."""
     with at_source(Source(label_of(operation), 0)):
         operator = OPERATORS[operation.name.removeprefix("graph.")]
-        return operator(*operands, **attributes_of(operation, symbols))
+        return operator(*operands, by_threads=by_threads, **attributes_of(operation, symbols))
 
 
 def symbols_apart(

@@ -15,6 +15,7 @@ from ..messages.location import Source, at_source
 from ..messages.progress import progress
 from ..te import ComputeOp, Tensor, Var
 from ..te.expr import Call, Const, Expr, IterVar, Read, Select
+from ..te.extern_op import ExternOp
 from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.strides import Strided
@@ -171,7 +172,8 @@ def _read_group(
         numbers = [list(tensors).index(operand) for operand in found.operands]
         kept = {key: str(found.attributes[key]) for key in _attribute_names(found)}
         text.append(f"{found.name} {numbers} {kept}")
-        for value, tensor in zip(found.results, tensors_of(found, operands, symbols)):
+        made = tensors_of(found, operands, symbols, by_threads=target.kind != "cpu")
+        for value, tensor in zip(found.results, made):
             tensors[value] = tensor
         names.append(found.name.removeprefix("graph."))
         members.append(found)
@@ -225,8 +227,12 @@ def _schedule(outputs: Sequence[Tensor], target: Target) -> te.Schedule:
     stages = operations([tensor.op for tensor in outputs])
     results = {tensor.op for tensor in outputs}
     reads = _reads(stages)
+    # Statements read whole tensors.
+    whole = {tensor.op for op in stages if isinstance(op, ExternOp) for tensor in op.input_tensors}
     for op in stages:
-        if not isinstance(op, ComputeOp) or isinstance(op, ScanOp) or op in results or op.reduction is not None:
+        if not isinstance(op, ComputeOp) or isinstance(op, ScanOp) or op.reduction is not None:
+            continue
+        if op in results or op in whole:
             continue
         if op.num_outputs == 1 and _is_inlined(op, reads.get(op, [])):
             schedule[op.output(0)].compute_inline()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .counts import running_count
+from .counts import places_where, running_count
 
 if TYPE_CHECKING:
     from ..te import Expr
@@ -18,32 +18,49 @@ __all__ = ["Uniques", "consecutive_rows", "unique_rows"]
 
 @dataclass(frozen=True, slots=True)
 class Uniques:
-    """The different rows of a matrix: how often there is a new one, and for each row the number of its like.
+    """The different rows of a matrix, as runs of like rows that follow each other.
 
-    `is_first` says which rows are the first of their kind, and `number` is the place of each row among the results.
+    `is_first` says of each row, in the order of the runs, whether it begins one; so many different rows there are.
+    `order` has the place of each of these rows in the matrix; without it they are in the order of the matrix. Results
+    are in the order of the runs, or, `by_place`, in that of the first row of each kind in the matrix.
     """
 
     builder: GraphBuilder
     is_first: Value
-    number: Value
-
-    def _is_of(self, extent: int | Expr) -> Value:
-        """For each result, a row of the matrix, and each row given whether it is like the result."""
-        builder, count = self.builder, self.number.shape[0]
-        results = builder.op("iota", shape=[extent, 1], axis=0, to="int64")
-        return builder.op("equal", builder.op("reshape", self.number, shape=[1, count]), results)
+    order: Value | None = None
+    by_place: bool = False
 
     def places(self, extent: int | Expr) -> Value:
-        """Where the first of each kind is."""
-        builder, count = self.builder, self.number.shape[0]
-        first = builder.op("and", self._is_of(extent), builder.op("reshape", self.is_first, shape=[1, count]))
-        place = builder.op("where", first, builder.op("iota", shape=[1, count], axis=1, to="int64"), _int(builder, 0))
-        return builder.op("reduce_sum", place, axes=[1], keepdims=False)
+        """Where the first of each kind is, `extent` of them."""
+        places = self._in_matrix(places_where(self.builder, self.is_first, extent))
+        return self._gather(places, _sorted(self.builder, places)) if self.by_place else places
 
     def counts(self, extent: int | Expr) -> Value:
         """How many there are of each kind."""
-        found = self.builder.op("cast", self._is_of(extent), to="int64", saturate=True)
-        return self.builder.op("reduce_sum", found, axes=[1], keepdims=False)
+        builder = self.builder
+        own = builder.op("iota", shape=list(self.is_first.shape), axis=0, to="int64")
+        follower = self._gather(self.is_first, builder.op("add", own, _int(builder, 1)))
+        end = builder.op("reduce_max", own, axes=[0], keepdims=False)
+        is_last = builder.op("or", follower, builder.op("equal", own, end))
+        first = places_where(builder, self.is_first, extent)
+        last = places_where(builder, is_last, extent)
+        sizes = builder.op("add", builder.op("sub", last, first), _int(builder, 1))
+        return self._gather(sizes, _sorted(builder, self._in_matrix(first))) if self.by_place else sizes
+
+    def numbers(self, extent: int | Expr) -> Value:
+        """By row of the matrix, which of the results it is like."""
+        builder = self.builder
+        number = builder.op("sub", running_count(builder, self.is_first), _int(builder, 1))
+        if self.by_place:
+            order = _sorted(builder, self._in_matrix(places_where(builder, self.is_first, extent)))
+            number = self._gather(_sorted(builder, order), number)
+        return number if self.order is None else self._gather(number, _sorted(builder, self.order))
+
+    def _in_matrix(self, places: Value) -> Value:
+        return places if self.order is None else self._gather(self.order, places)
+
+    def _gather(self, x: Value, places: Value) -> Value:
+        return self.builder.op("gather", x, places, axis=0)
 
 
 def unique_rows(builder: GraphBuilder, x: Value, in_order: bool, equal_nans: bool) -> Uniques:
@@ -51,57 +68,35 @@ def unique_rows(builder: GraphBuilder, x: Value, in_order: bool, equal_nans: boo
 
     NaN is the largest. With `equal_nans`, one NaN is like another.
     """
-    rows, columns = x.shape
-    a = builder.op("reshape", x, shape=[rows, 1, columns])
-    b = builder.op("reshape", x, shape=[1, rows, columns])
-    same, less = builder.op("equal", a, b), builder.op("less", b, a)
-    if "float" in x.dtype:
-        none_a, none_b = builder.op("isnan", a), builder.op("isnan", b)
-        less = builder.op("or", less, builder.op("and", none_a, builder.op("not", none_b)))
-        if equal_nans:
-            same = builder.op("or", same, builder.op("and", none_a, none_b))
-    unlike = builder.op("not", same)
-    place = builder.op("argmax", builder.op("cast", unlike, to="int32", saturate=True), axis=2, keepdims=True,
-                       select_last=False)  # fmt: skip
-    is_below = builder.op("reshape", builder.op("gather_elements", less, place, axis=2), shape=[rows, rows])
-    is_like = builder.op("not", _any(builder, unlike, 2))
-    own = builder.op("iota", shape=[rows], axis=0, to="int64")
-    if "float" in x.dtype and not equal_nans:
-        # A row with NaN is like no other, but it is the first of its kind.
-        on_diagonal = builder.op("equal", builder.op("reshape", own, shape=[rows, 1]), own)
-        is_like = builder.op("or", is_like, on_diagonal)
-    numbers = builder.op("cast", is_like, to="int32", saturate=True)
-    first = builder.op("argmax", numbers, axis=1, keepdims=False, select_last=False)
-    is_first = builder.op("equal", first, own)
-    if not in_order:
-        running = builder.op("sub", running_count(builder, is_first), _int(builder, 1))
-        return Uniques(builder, is_first, builder.op("gather", running, first, axis=0))
-    if "float" in x.dtype and not equal_nans:
-        # Of rows that only NaN tells apart, the first comes first.
-        before = builder.op("less", own, builder.op("reshape", own, shape=[rows, 1]))
-        backward = builder.op("transpose", is_below, permutation=[1, 0])
-        neither = builder.op("not", builder.op("or", is_below, backward))
-        tied = builder.op("and", neither, builder.op("and", before, builder.op("not", is_like)))
-        is_below = builder.op("or", is_below, tied)
-    counted = builder.op("and", is_below, builder.op("reshape", is_first, shape=[1, rows]))
-    numbers = builder.op("cast", counted, to="int64", saturate=True)
-    return Uniques(builder, is_first, builder.op("reduce_sum", numbers, axes=[1], keepdims=False))
+    if x.dtype == "bool":
+        x = builder.op("cast", x, to="uint8", saturate=True)
+    order = builder.op("sort_rows", x)
+    ordered = builder.op("gather", x, order, axis=0)
+    return Uniques(builder, _begins(builder, ordered, equal_nans), order, not in_order)
 
 
 def consecutive_rows(builder: GraphBuilder, x: Value) -> Uniques:
     """The rows of a matrix that differ from the row before them."""
+    return Uniques(builder, _begins(builder, x, False))
+
+
+def _begins(builder: GraphBuilder, x: Value, equal_nans: bool) -> Value:
+    """Which rows differ from the row before them; the first does."""
     own = builder.op("iota", shape=[x.shape[0]], axis=0, to="int64")
     place = builder.op("max", builder.op("sub", own, _int(builder, 1)), _int(builder, 0))
     before = builder.op("gather", x, place, axis=0)
-    differs = _any(builder, builder.op("not_equal", x, before), 1)
-    is_first = builder.op("or", differs, builder.op("equal", own, _int(builder, 0)))
-    running = builder.op("sub", running_count(builder, is_first), _int(builder, 1))
-    return Uniques(builder, is_first, running)
+    differs = builder.op("not_equal", x, before)
+    if equal_nans and "float" in x.dtype:
+        are_nan = builder.op("and", builder.op("isnan", x), builder.op("isnan", before))
+        differs = builder.op("and", differs, builder.op("not", are_nan))
+    any_differs = builder.op("reduce_max", differs, axes=[1], keepdims=False)
+    return builder.op("or", any_differs, builder.op("equal", own, _int(builder, 0)))
+
+
+def _sorted(builder: GraphBuilder, x: Value) -> Value:
+    """The places of a vector's elements in ascending order; of the places of a permutation, its inverse."""
+    return builder.op("sort_rows", builder.op("reshape", x, shape=[*x.shape, 1]))
 
 
 def _int(builder: GraphBuilder, value: int) -> Value:
     return builder.constant(np.asarray(value, np.int64))
-
-
-def _any(builder: GraphBuilder, x: Value, axis: int) -> Value:
-    return builder.op("reduce_max", x, axes=[axis], keepdims=False)

@@ -51,8 +51,8 @@ def rope(x: Operand, cos: Operand, sin: Operand, *, target: Target | None = None
 @operator
 def top_k(x: Operand, *, k: int, axis: int = -1, largest: bool = True, target: Target | None = None) -> Scheduled:
     """The `k` elements of `x` along `axis` that are `largest`, or else smallest, in order, and their places, int64. Of
-    equal ones the first comes first. Each element is compared with all of its row: good for rows of up to some
-    thousands.
+    equal ones the first comes first. Rows of up to 1024 elements are ranked, each element by itself; longer
+    ones are sorted.
 
     >>> import numpy as np
     >>> values, places = top_k(np.array([[1, 7, 5, 7]], "float32"), k=3)
@@ -63,7 +63,8 @@ def top_k(x: Operand, *, k: int, axis: int = -1, largest: bool = True, target: T
     if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= x.shape[along]:
         raise ValueError(f"top_k: expected k from 0 to {x.shape[along]}, got {k!r}")
     X = given(x, "X")
-    outputs = list(OPERATORS["topk"](X, k=k, axis=along, largest=largest))
+    by_threads = Target.of(target).kind != "cpu"
+    outputs = list(OPERATORS["topk"](X, by_threads=by_threads, k=k, axis=along, largest=largest))
     return auto_schedule(outputs, target), [X, *outputs]
 
 

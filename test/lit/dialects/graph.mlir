@@ -24,6 +24,18 @@ func.func @main(%x: tensor<?x64xf32, #graph.extents<"batch", "">> {graph.name = 
   return %y : tensor<?x64xf32, #graph.extents<"batch", "">>
 }
 
+// CHECK-LABEL: func.func @detection
+func.func @detection(%edges: tensor<1x4x9xf32>, %scores: tensor<1x2x9xf32>, %least: tensor<1xf32>, %most: tensor<1xf32>)
+    -> tensor<18xi64> {
+  // CHECK: graph.suppress_boxes %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {limit = 9 : i64} : (tensor<1x4x9xf32>, tensor<1x2x9xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x9xi64>
+  %boxes = graph.suppress_boxes %edges, %scores, %least, %most {limit = 9 : i64}
+      : (tensor<1x4x9xf32>, tensor<1x2x9xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x9xi64>
+  %rows = graph.reshape %boxes {shape = [18, 1]} : (tensor<1x2x9xi64>) -> tensor<18x1xi64>
+  // CHECK: graph.sort_rows %{{.*}} : (tensor<18x1xi64>) -> tensor<18xi64>
+  %order = graph.sort_rows %rows : (tensor<18x1xi64>) -> tensor<18xi64>
+  return %order : tensor<18xi64>
+}
+
 // CHECK-LABEL: func.func @unsigned
 func.func @unsigned(%x: tensor<2x3xui8>) -> (tensor<2x2xui8>, tensor<2x2xi64>) {
   // CHECK: graph.topk %{{.*}} {axis = 1 : i64, k = 2 : i64, largest = true} : (tensor<2x3xui8>) -> (tensor<2x2xui8>, tensor<2x2xi64>)

@@ -216,20 +216,3 @@ def test_a_truth_value_of_python_is_refused():
     assert str(caught.value).splitlines()[0] == (
         "node 'item' (item): expected an integer or a float as a number that data decide, got bool"
     )
-
-
-def test_more_boxes_than_are_selected_are_refused():
-    pytest.importorskip("onnx")
-    from onnx import TensorProto, helper, numpy_helper
-
-    node = helper.make_node("NonMaxSuppression", ["boxes", "scores", "most"], ["y"], name="nms")
-    inputs = [helper.make_tensor_value_info("boxes", TensorProto.FLOAT, (1, 2000, 4)),
-              helper.make_tensor_value_info("scores", TensorProto.FLOAT, (1, 1, 2000))]  # fmt: skip
-    most = numpy_helper.from_array(np.array([1500]), "most")
-    output = helper.make_tensor_value_info("y", TensorProto.INT64, None)
-    model = helper.make_model(helper.make_graph([node], "g", inputs, [output], [most]))
-    with pytest.raises(tw.CompileError) as caught:
-        tw.compile(model, target="cpu")
-    assert str(caught.value) == (
-        "node 'nms' (NonMaxSuppression): expected at most 1024 boxes to be selected of each class, got 1500"
-    )

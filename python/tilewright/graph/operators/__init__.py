@@ -12,6 +12,8 @@ from . import quantization as quantization
 from . import reductions as reductions
 from . import regions as regions
 from . import scatter as scatter
+from . import sorting as sorting
+from . import suppression as suppression
 from . import transposed as transposed
 from .common import OPERATORS, Operator
 

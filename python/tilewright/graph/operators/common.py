@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ... import te
@@ -17,8 +17,8 @@ from ...te.expr import Call, Const, Read
 from ...te.tensor import ComputeOp
 
 __all__ = [
-    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "elements", "in_range",
-    "is_one", "normalized", "operator", "same", "untransposed",
+    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "by_threads", "elements",
+    "in_range", "is_one", "normalized", "operator", "same", "untransposed",
 ]  # fmt: skip
 
 Extent = int | Expr
@@ -31,10 +31,12 @@ class Operator:
     name: str
     function: Callable[..., Any]
     attributes: tuple[str, ...]
+    for_threads: Callable[..., Any] | None = None
 
-    def __call__(self, *operands: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
-        """The results on these operands."""
-        made = self.function(*operands, **attributes)
+    def __call__(self, *operands: Tensor, by_threads: bool = False, **attributes: Any) -> tuple[Tensor, ...]:
+        """The results on these operands: for a processor, or, `by_threads`, for a GPU or the simulator."""
+        function = self.for_threads if by_threads and self.for_threads is not None else self.function
+        made = function(*operands, **attributes)
         return tuple(made) if is_listed(made) else (made,)
 
 
@@ -49,6 +51,16 @@ def operator(function: Callable[..., Any]) -> Callable[..., Any]:
     attributes = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
     OPERATORS[name] = Operator(name, function, attributes)
     return function
+
+
+def by_threads(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes a function the operator `name` of a GPU and of the simulator, where statements stand in thread axes."""
+
+    def put(function: Callable[..., Any]) -> Callable[..., Any]:
+        OPERATORS[name] = replace(OPERATORS[name], for_threads=function)
+        return function
+
+    return put
 
 
 def same(a: Extent, b: Extent) -> bool:

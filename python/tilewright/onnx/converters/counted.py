@@ -9,11 +9,9 @@ import numpy as np
 
 from ...graph import Value
 from ...graph.counts import count_of, flat, places_in, places_where
+from ...graph.operators.suppression import MOST_KNOWN
 from ...graph.uniques import unique_rows
 from ..node import Node, converter
-
-_MOST_SELECTED = 1024
-"""So many boxes of one class are selected at most."""
 
 
 def _places(node: Node, mask: Value) -> Value:
@@ -67,83 +65,42 @@ def _unique(node: Node) -> list[Value | None]:
     values = node.op_("gather", moved, places, axis=0)
     if order:
         values = node.op_("transpose", values, permutation=[order.index(d) for d in range(x.rank)])
-    return [values, places, found.number, found.counts(extent) if node.has_output(3) else None]
+    return [values, places, found.numbers(extent), found.counts(extent) if node.has_output(3) else None]
 
 
 @converter("NonMaxSuppression")
 def _non_max_suppression(node: Node) -> Value:
     """Takes the best box of each class, and leaves out those that overlap it, as often as boxes may be selected."""
     boxes, scores = node.tensor(0), node.tensor(1)
-    batch, classes, count = scores.shape
+    count = scores.shape[2]
     limit = int(node.number(2, 0))
-    if isinstance(count, int):
-        limit = min(limit, count)
-    if limit > _MOST_SELECTED:
-        raise node.error(f"expected at most {_MOST_SELECTED} boxes to be selected of each class, got {limit}")
     if limit <= 0:
         return node.op_("expand", node.constant(0, "int64"), shape=[0, 3])
-    least = node.constant(-np.inf, scores)
-    if node.has(4):
-        is_there = node.op_("greater", scores, node.reshape(node.tensor(4), [1, 1, 1]))
-        scores = node.op_("where", is_there, scores, least)
-    most = node.reshape(node.tensor(3), [1, 1, 1]) if node.has(3) else node.constant(0, "float32")
-    edges, areas = _edges(node, boxes, [batch, classes, count])
-    own = node.op_("iota", shape=[1, 1, count], axis=2, to="int64")
-    chosen: list[Value] = []
-    valid: list[Value] = []
-    for _ in range(limit):
-        best = node.op_("argmax", scores, axis=2, keepdims=True, select_last=False)
-        found = node.op_("reduce_max", scores, axes=[2], keepdims=True)
-        chosen.append(best)
-        valid.append(node.op_("greater", found, least))
-        overlap = _overlap(node, edges, areas, best)
-        is_out = node.op_("or", node.op_("greater", overlap, most), node.op_("equal", own, best))
-        scores = node.op_("where", is_out, least, scores)
-    every = chosen[0] if limit == 1 else node.op_("concat", *chosen, axis=2)
-    mask = valid[0] if limit == 1 else node.op_("concat", *valid, axis=2)
-    places = _places(node, flat(node.builder, mask))
-    box = node.op_("gather", flat(node.builder, every), places, axis=0)
-    columns = places_in(node.builder, places, [batch, classes, limit])[:2]
+    limit = min(limit, count if isinstance(count, int) else 2**31 - 1)
+    least = node.reshape(node.tensor(4), [1]) if node.has(4) else node.constant([-np.inf], scores)
+    most = node.reshape(node.tensor(3), [1]) if node.has(3) else node.constant([0.0], scores)
+    edges = _edges(node, boxes)
+    found = node.op_("suppress_boxes", edges, scores, least, most, limit=limit)
+    if not all(isinstance(extent, int) for extent in found.shape[1:]):
+        raise node.error(
+            f"expected classes whose number is known, and boxes whose number or limit is, up to {MOST_KNOWN}, got "
+            f"scores {tuple(map(str, scores.shape))} and the limit {limit}"
+        )
+    selected = flat(node.builder, found)
+    places = _places(node, node.op_("greater", selected, node.constant(-1, selected)))
+    box = node.op_("gather", selected, places, axis=0)
+    columns = places_in(node.builder, places, found.shape)[:2]
     return node.op_("concat", *(node.reshape(one, [*one.shape, 1]) for one in (*columns, box)), axis=1)
 
 
-def _edges(node: Node, boxes: Value, shape: list[Any]) -> tuple[list[Value], Value]:
-    """The least y and x and the largest of each box, and its area, with a dimension for the classes."""
+def _edges(node: Node, boxes: Value) -> Value:
+    """The two low edges of each box, and then the two high ones: [batch, 4, boxes]."""
     batch, count = boxes.shape[:2]
-    column = [
-        node.reshape(
-            node.op_("slice", boxes, starts=[0, 0, d], steps=[1, 1, 1], sizes=[batch, count, 1]), [batch, 1, count]
-        )
-        for d in range(4)
-    ]  # fmt: skip
+    first, second = (
+        node.op_("slice", boxes, starts=[0, 0, d], steps=[1, 1, 1], sizes=[batch, count, 2]) for d in (0, 2)
+    )
     if node.attr("center_point_box", 0):
-        half = node.constant(0.5, boxes)
-        x, y, width, height = column
-        across, down = node.op_("mul", width, half), node.op_("mul", height, half)
-        column = [
-            node.op_("sub", y, down),
-            node.op_("sub", x, across),
-            node.op_("add", y, down),
-            node.op_("add", x, across),
-        ]
-    first, second = column[:2], column[2:]
-    low = [node.op_("min", a, b) for a, b in zip(first, second)]
-    high = [node.op_("max", a, b) for a, b in zip(first, second)]
-    area = node.op_("mul", *(node.op_("sub", b, a) for a, b in zip(low, high)))
-    return [node.op_("expand", one, shape=shape) for one in (*low, *high)], node.op_("expand", area, shape=shape)
-
-
-def _overlap(node: Node, edges: list[Value], areas: Value, best: Value) -> Value:
-    """The intersection over the union of all boxes with one of each class; 0 where they do not overlap."""
-    low, high, zero = edges[:2], edges[2:], node.constant(0, areas)
-
-    def of_best(x: Value) -> Value:
-        return node.op_("gather_elements", x, best, axis=2)
-
-    sides = [
-        node.op_("max", node.op_("sub", node.op_("min", b, of_best(b)), node.op_("max", a, of_best(a))), zero)
-        for a, b in zip(low, high)
-    ]  # fmt: skip
-    common = node.op_("mul", *sides)
-    union = node.op_("sub", node.op_("add", areas, of_best(areas)), common)
-    return node.op_("where", node.op_("greater", common, zero), node.op_("div", common, union), zero)
+        half = node.op_("mul", second, node.constant(0.5, boxes))
+        first, second = node.op_("sub", first, half), node.op_("add", first, half)
+    edges = node.op_("concat", node.op_("min", first, second), node.op_("max", first, second), axis=2)
+    return node.op_("transpose", edges, permutation=[0, 2, 1])

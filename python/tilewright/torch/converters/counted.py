@@ -48,7 +48,7 @@ def _masked_select(call: Call, x: Value, mask: Value) -> Value:
 def _uniques(call: Call, found: Uniques, x: Value, dim: int = 0) -> tuple[Value, Value, Value]:
     """The different slices of `x`, the number of each slice's kind, and how many there are of each."""
     extent = call.counted(count_of(call.builder, found.is_first), dim=dim)
-    return call.op("gather", x, found.places(extent), axis=0), found.number, found.counts(extent)
+    return call.op("gather", x, found.places(extent), axis=0), found.numbers(extent), found.counts(extent)
 
 
 def _rows(call: Call, x: Value) -> Value:

@@ -1,0 +1,164 @@
+"""Non-maximum suppression: of boxes that overlap, the best stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import te, tir
+from ...te import Expr, Tensor
+from .common import Extent, by_threads, operator
+
+__all__ = ["MOST_KNOWN"]
+
+_THREADS = 256
+"""The threads of a block, which has the boxes of one class. It is a power of two."""
+
+_MOST_OWN = 64
+"""So many scores each thread keeps itself. Of more boxes, the scores that are left are in global memory."""
+
+MOST_KNOWN = 1024
+"""Where the number of boxes is symbolic, a result has as many places as `limit` says up to this, and then as boxes."""
+
+
+def _boxes(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, limit: int, in_threads: bool) -> Tensor:
+    batch, classes, count = scores.shape
+    known = isinstance(count, int)
+    places: Extent = min(limit, count) if known else limit if limit <= MOST_KNOWN else count
+    statements = _in_threads if in_threads else _on_processor
+    found = te.extern(
+        (batch * classes, places),
+        [edges, scores, least, most],
+        lambda ins, outs: statements(ins, outs[0], limit),
+        name="boxes",
+        dtype="int64",
+    )
+    return te.compute((batch, classes, places), lambda b, c, i: found(b * classes + c, i), name="suppress_boxes")
+
+
+@operator
+def suppress_boxes(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, *, limit: int) -> Tensor:
+    """By class, the places of the boxes that are selected, best first, and -1 behind them: int64, [batch, classes, …].
+
+    Again and again, the best box of a class is selected, and those that overlap it are left out, `limit` times at most.
+    `edges`, [batch, 4, boxes], has the two low edges of each box, and then the two high ones; `scores` is
+    [batch, classes, boxes]. A score has to be above `least`, [1]. A box is left out where the intersection over the
+    union is above `most`, [1].
+    """
+    return _boxes(edges, scores, least, most, limit, False)
+
+
+@by_threads("suppress_boxes")
+def _suppress_boxes_by_threads(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, *, limit: int) -> Tensor:
+    return _boxes(edges, scores, least, most, limit, True)
+
+
+def _overlap(edges: Any, b: Any, one: Any, other: Any) -> Expr:
+    """The intersection over the union of two boxes; 0 where they do not overlap."""
+
+    def area_of(low: Sequence[Expr], high: Sequence[Expr]) -> Expr:
+        return (high[0] - low[0]) * (high[1] - low[1])
+
+    a, c = [edges[b, d, one] for d in range(4)], [edges[b, d, other] for d in range(4)]
+    zero = te.const(0, edges.dtype)
+    sides = [te.max(te.min(a[d + 2], c[d + 2]) - te.max(a[d], c[d]), zero) for d in range(2)]
+    common = sides[0] * sides[1]
+    union = area_of(a[:2], a[2:]) + area_of(c[:2], c[2:]) - common
+    return te.select(common > zero, common / union, zero)
+
+
+def _on_processor(given: Sequence[Any], made: Any, limit: int) -> Any:
+    """The boxes of a class that are left are in a list, which becomes shorter with each one that is selected."""
+    ib = tir.ir_builder.create()
+    edges, scores, least, most = map(ib.buffer_ptr, given)
+    out = ib.buffer_ptr(made)
+    _, classes, count = given[1].shape
+    rows, places = made.shape
+    left = ib.allocate("int64", (count,), name="left", scope="global")
+    at = ib.allocate("int64", (4,), name="at")
+    length, kept, best, number = range(4)
+    none = te.const(-1, "int64")
+
+    def keep(b: Any, c: Any, box: Any) -> None:
+        """Takes a box into the list of those that are left, and finds the first of the best ones."""
+        left[at[kept]] = box
+        at[kept] = at[kept] + 1
+        is_better = scores[b, c, box] > scores[b, c, te.max(at[best], 0)]
+        with ib.if_scope(te.any(at[best] < 0, is_better)):
+            at[best] = box
+
+    with ib.for_range(0, rows, name="row") as row:
+        b, c = row // classes, row % classes
+        with ib.for_range(0, places, name="i") as i:
+            out[row, i] = none
+        at[kept], at[best], at[number] = te.const(0, "int64"), none, te.const(0, "int64")
+        with ib.for_range(0, count, name="box") as box, ib.if_scope(scores[b, c, box] > least[0]):
+            keep(b, c, box.astype("int64"))
+        with ib.while_loop(te.all(at[kept] > 0, at[number] < places, at[number] < limit)):
+            selected = ib.let("selected", at[best])
+            out[row, at[number]] = selected
+            at[number] = at[number] + 1
+            at[length], at[kept], at[best] = at[kept], te.const(0, "int64"), none
+            with ib.for_range(0, at[length], name="i") as i:
+                box = ib.let("box", left[i])
+                is_out = te.any(box.equal(selected), _overlap(edges, b, selected, box) > most[0])
+                with ib.if_scope(te.const(True, "bool") ^ is_out):
+                    keep(b, c, box)
+    return ib.get()
+
+
+def _in_threads(given: Sequence[Any], made: Any, limit: int) -> Any:
+    """A block for each class, of whose boxes each thread has every 256th."""
+    ib = tir.ir_builder.create()
+    edges, scores, least, most = map(ib.buffer_ptr, given)
+    out = ib.buffer_ptr(made)
+    _, classes, count = given[1].shape
+    rows, places = made.shape
+    steps = (count + (_THREADS - 1)) // _THREADS
+    is_own = isinstance(steps, int) and steps <= _MOST_OWN
+    none = te.const(float("-inf"), scores.dtype)
+    extent = steps * _THREADS if isinstance(steps, int) else count + _THREADS
+    rest = None if is_own else ib.allocate(scores.dtype, (rows, extent), name="left", scope="global")
+    row, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+    with ib.new_scope():
+        ib.scope_attr(row, "thread_extent", rows)
+        ib.scope_attr(thread, "thread_extent", _THREADS)
+        b, c = row // classes, row % classes
+        left = rest or ib.allocate(scores.dtype, (max(steps, 1),), name="left", scope="local")
+        best = ib.allocate(scores.dtype, (1,), name="best", scope="local")
+        place = ib.allocate("int32", (1,), name="place", scope="local")
+        every_best = ib.allocate(scores.dtype, (_THREADS,), name="every_best", scope="shared")
+        every_place = ib.allocate("int32", (_THREADS,), name="every_place", scope="shared")
+
+        def at(e: Any) -> Any:
+            return (row, e * _THREADS + thread) if rest else (e,)
+
+        with ib.for_range(0, steps, name="e") as e:
+            own = e * _THREADS + thread
+            score = scores[b, c, te.min(own, count - 1)]
+            left[at(e)] = te.select(te.all(own < count, score > least[0]), score, none)
+        with ib.for_range(0, places if isinstance(places, int) else te.min(places, limit), name="i") as i:
+            best[0], place[0] = none, 0
+            with ib.for_range(0, steps, name="e") as e:
+                score = ib.let("score", left[at(e)])
+                with ib.if_scope(score > best[0]):
+                    best[0], place[0] = score, e * _THREADS + thread
+            every_best[thread], every_place[thread] = best[0], place[0]
+            with ib.for_range(0, _THREADS.bit_length() - 1, name="step") as step:
+                other = thread ^ te.left_shift(te.const(1, "int32"), step.astype("int32"))
+                score, box = ib.let("score", every_best[other]), ib.let("box", every_place[other])
+                is_better = ib.let("is_better", te.any(score > best[0], te.all(score.equal(best[0]), box < place[0])))
+                best[0], place[0] = te.select(is_better, score, best[0]), te.select(is_better, box, place[0])
+                every_best[thread], every_place[thread] = best[0], place[0]
+            with ib.if_scope(thread.equal(0)):
+                out[row, i] = te.select(best[0] > none, place[0].astype("int64"), te.const(-1, "int64"))
+            with ib.for_range(0, steps, name="e") as e:
+                own = e * _THREADS + thread
+                is_out = te.any(own.equal(place[0]), _overlap(edges, b, place[0], te.min(own, count - 1)) > most[0])
+                left[at(e)] = te.select(is_out, none, left[at(e)])
+        if not isinstance(places, int):
+            with ib.for_range(0, (places + (_THREADS - 1)) // _THREADS, name="e") as e:
+                own = e * _THREADS + thread
+                with ib.if_scope(te.all(own < places, own >= limit)):
+                    out[row, own] = te.const(-1, "int64")
+    return ib.get()
