@@ -18,7 +18,7 @@ from ..te import Var
 from .decompositions import decompositions
 from .extents import is_decided_by_data
 from .importer import import_fx
-from .in_place import without_writes
+from .in_place import with_copies, without_writes
 
 __all__ = ["compile_torch", "import_torch"]
 
@@ -72,8 +72,8 @@ def _decomposed(program: torch.export.ExportedProgram, name: str) -> torch.expor
     try:
         return program.run_decompositions(decompositions())
     except Exception as error:
-        # PyTorch cannot always make a function of a write to a view.
-        if (functional := without_writes(program)) is not None:
+        # PyTorch cannot always make a function of a write to a view, nor of a loop that reads a tensor twice.
+        if (functional := without_writes(program) or with_copies(program)) is not None:
             return _decomposed(functional, name)
         raise CompileError(f"{name}: PyTorch does not decompose it: {error}", stage="graph") from error
 

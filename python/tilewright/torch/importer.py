@@ -21,6 +21,7 @@ from ..te import Expr, Var
 from . import converters as converters
 from . import linear_algebra
 from .call import CONVERTERS, Call, real_dtype, refused, whole
+from .control import CONTROL, Known
 from .converters.complex_numbers import Pair, convert_complex, joined
 from .converters.complex_numbers import parted as parts_of
 from .dtypes import dtype_name
@@ -109,6 +110,7 @@ class _Import:
         self._values: dict[Node, Any] = {}
         self.errors: dict[Node, str] = {}
         self._labels: dict[Node, str] = {}
+        self._known = Known(self._constant)
 
     def graph(self) -> Graph:
         nodes = list(self._module.graph.nodes)
@@ -199,9 +201,7 @@ class _Import:
                 name, tensor = self._held[node.name]
                 self._values[node] = self._weight(name, tensor)
         elif node.op == "get_attr":
-            attribute: Any = self._module
-            for piece in str(node.target).split("."):
-                attribute = getattr(attribute, piece)
+            attribute = _attribute(node)
             if isinstance(attribute, torch.Tensor):
                 with unset_fake_temporarily():  # AOTAutograd has the mode on, and a constant is no fake tensor
                     self._values[node] = self._weight(str(node.target), attribute)
@@ -239,6 +239,12 @@ class _Import:
             token: Any = node.args[0]
             self._values[node] = [self._values.get(token)]  # whether a matrix was singular is not checked
             return
+        if target in CONTROL:
+            self._labels[node] = label = label_of(node, str(target))
+            with self._builder.node(label, 0):
+                values = [None if _is_module(one) else self._argument(one) for one in node.args]
+                self._values[node] = CONTROL[target](self._call_of(node, label), node, self._known, values, self._body)
+            return
         if getattr(target, "_schema", None) is None:
             if node.meta.get("val") is None and not node.users:
                 return  # a check of torch's, of a size
@@ -260,6 +266,30 @@ class _Import:
             with_complex = any(isinstance(one, Pair) for one in _flat(arguments)) or _is_complex(node)
             made = convert_complex(call, arguments) if with_complex else CONVERTERS[short](call, *arguments)
         self._values[node] = made
+
+    def _body(
+        self, module: GraphModule, values: Sequence[Any], known: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:  # fmt: skip
+        """Makes operators of a branch or of an iteration of a loop: its results, and which are known."""
+        nodes = list(module.graph.nodes)
+        given = [node for node in nodes if node.op == "placeholder"]
+        self._known.forget(nodes)
+        for node, value, own in zip(given, values, known, strict=True):
+            self._values[node] = value
+            self._known.put(node, own)
+        for node in nodes:
+            if node.op not in ("placeholder", "output"):
+                self._node(node)
+        results = nodes[-1].args[0]
+        results = results if is_listed(results) else [results]
+        return [self._argument(one) for one in results], [self._known.of(one) for one in results]
+
+    def _constant(self, node: Node) -> torch.Tensor | None:
+        """A constant of the model of one element, None for another node. A parameter or a buffer is none."""
+        is_lifted = node.op == "placeholder" and node.name.startswith("c_")  # as torch.export names them
+        held = self._held.get(node.name) if is_lifted else None
+        tensor = _attribute(node) if node.op == "get_attr" else None if held is None else held[1]
+        return tensor.detach() if isinstance(tensor, torch.Tensor) and tensor.numel() == 1 else None
 
     def _take(self, node: Node) -> None:
         """A number of Python that is an element of a tensor."""
@@ -289,6 +319,17 @@ class _Import:
         return given
 
 
+def _attribute(node: Node) -> Any:
+    found: Any = node.graph.owning_module
+    for piece in str(node.target).split("."):
+        found = getattr(found, piece)
+    return found
+
+
+def _is_module(given: Any) -> bool:
+    return isinstance(given, Node) and given.op == "get_attr" and isinstance(_attribute(given), torch.nn.Module)
+
+
 def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
     for one in arguments:
         yield from _flat(one) if isinstance(one, list) else (one,)  # pyright: ignore[reportUnknownArgumentType]
@@ -314,7 +355,7 @@ def _arguments(node: Node) -> list[Any]:
 def label_of(node: Node, name: str) -> str:
     """The operator and the line of the user's program that calls it; where that is torch's own, the module's name."""
     frames = [(file, int(line)) for file, line in _FRAME.findall(node.meta.get("stack_trace") or "")]
-    own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
+    own = [frame for frame in frames if not frame[0].startswith((_TORCH, "<"))]  # torch.cond and others make "<…>"
     if own:
         return f"{own[-1][0]}:{own[-1][1]} ({name})"
     modules: list[str] = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values() if path]  # pyright: ignore[reportUnknownVariableType]

@@ -9,7 +9,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, Node
 
-__all__ = ["without_writes"]
+__all__ = ["with_copies", "without_writes"]
 
 
 def without_writes(program: ExportedProgram) -> ExportedProgram | None:
@@ -18,6 +18,31 @@ def without_writes(program: ExportedProgram) -> ExportedProgram | None:
     graph = copy.deepcopy(program.graph)
     if not [node for node in list(graph.nodes) if _replace(graph, node)]:
         return None
+    return _with_graph(program, graph)
+
+
+def with_copies(program: ExportedProgram) -> ExportedProgram | None:
+    """A program like `program` whose loops read no tensor twice: PyTorch takes this for a write. None where none do."""
+    graph = copy.deepcopy(program.graph)
+    changed = False
+    for node in list(graph.nodes):
+        if node.target is not torch.ops.higher_order.while_loop:
+            continue
+        carried, more = node.args[2:]
+        with graph.inserting_before(node):
+            apart = [_copy(graph, one) if one in carried else one for one in more]
+        changed |= apart != list(more)
+        node.args = (*node.args[:3], tuple(apart))
+    return _with_graph(program, graph) if changed else None
+
+
+def _copy(graph: Graph, node: Node) -> Node:
+    made = graph.call_function(torch.ops.aten.clone.default, (node,))
+    made.meta = dict(node.meta)
+    return made
+
+
+def _with_graph(program: ExportedProgram, graph: Graph) -> ExportedProgram:
     return ExportedProgram(
         root=program.graph_module,
         graph=graph,
