@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import as_dtype, stored_dtype
+from ..dtypes import DLPACK_CODES, as_dtype, stored_dtype
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..runtime.arrays import is_of_torch
@@ -144,10 +144,17 @@ class DeviceMemory:
             if value.device != self._device:
                 raise ValueError(f"{what}: expected an array on {self._device}, got one on {value.device}")
             return value
-        return array(value, self._device)
+        return self._copied(value)
 
     def constant(self, value: np.ndarray) -> Any:
-        return array(np.ascontiguousarray(value).reshape(value.shape), self._device)
+        return self._copied(np.ascontiguousarray(value).reshape(value.shape))
+
+    def _copied(self, value: np.ndarray | NDArray) -> NDArray:
+        """A copy; elements of fewer than 8 bits are bytes there, as in the processor's memory."""
+        if isinstance(value, NDArray) or value.dtype.itemsize > 1 or value.dtype.name in DLPACK_CODES:
+            return array(value, self._device)
+        bytes_of = np.ascontiguousarray(value).view(np.uint8).reshape(value.shape)
+        return array(bytes_of, self._device).part(value.shape, value.dtype, 0)
 
     def empty(self, shape: Sequence[int], dtype: str) -> Any:
         return empty(tuple(shape), as_dtype(dtype), self._device)
@@ -156,7 +163,7 @@ class DeviceMemory:
         return empty((max(size, 1),), "uint8", self._device)
 
     def part(self, arena: Any, offset: int, shape: Sequence[int], dtype: str) -> Any:
-        return arena.part(tuple(shape), as_dtype(dtype), offset)
+        return arena.part(tuple(shape), stored_dtype(dtype), offset)
 
     def block(self, value: Any, begin: int, shape: Sequence[int]) -> Any:
         return value.part(tuple(shape), value.dtype, begin * value.dtype.itemsize)

@@ -18,6 +18,7 @@ from onnx.backend.base import Backend, BackendRep
 
 from ..graph import Model, compile_graph
 from ..guards import is_mapping, is_tuple
+from ..runtime.ndarray import NDArray
 from .failures import NeedsInput
 from .importer import import_onnx
 
@@ -49,7 +50,10 @@ class TilewrightRep(BackendRep):
         del kwargs
         arrays: list[Any] = [inputs[name] for name in self._inputs] if is_mapping(inputs) else list(inputs)
         result = self.model_for(arrays)(*arrays)
-        return result if is_tuple(result) else (result,)
+        # A model without inputs has its outputs on its own device.
+        return tuple(
+            one.numpy() if isinstance(one, NDArray) else one for one in (result if is_tuple(result) else (result,))
+        )
 
     def model_for(self, arrays: Sequence[Any]) -> Model:
         """The compiled model for these inputs."""
