@@ -175,7 +175,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     addTileTypeConversions(converter);
 
     for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUFuncOp>()))
-      if (failed(lowerKernelSignature(kernel, converter)))
+      if (markHeldTiles(kernel); failed(lowerKernelSignature(kernel, converter)))
         return signalPassFailure();
 
     RewritePatternSet patterns(context);

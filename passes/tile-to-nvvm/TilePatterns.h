@@ -18,6 +18,8 @@ void populateTileMemoryPatterns(const mlir::LLVMTypeConverter &converter, mlir::
 void populateTileBarrierPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Matmuls of a warpgroup.
 void populateWgmmaPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Of a kernel in which many descriptors are of tiles that stay: marks the matmuls that add them up from one for each.
+void markHeldTiles(mlir::Operation *kernel);
 /// Accumulators, and fragments on their way to shared memory.
 void populateTileMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 

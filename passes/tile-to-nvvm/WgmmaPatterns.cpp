@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -52,6 +53,39 @@ WgmmaOperands::WgmmaOperands(OpBuilder &builder, tile::WgmmaOp op, tile::WgmmaOp
   extent = op.getMnMajorB() ? type.getRows() : type.getColumns();
 }
 
+/// Of a matmul: for each operand whether its tile stays where it is.
+static constexpr StringLiteral kHeldAttr = "tilewright.held_tiles";
+/// So many descriptors of such tiles a kernel may have. LLVM computes them before the loop, a register or two for each.
+static constexpr int64_t kMostHeldDescriptors = 16;
+
+void markHeldTiles(Operation *kernel) {
+  int64_t count = 0;
+  llvm::SmallDenseSet<std::pair<Value, unsigned>> known;
+  SmallVector<std::pair<tile::WgmmaOp, std::array<bool, 2>>> matmuls;
+  kernel->walk([&](tile::WgmmaOp op) {
+    tile::BufferType type = op.getB().getType();
+    int64_t extent = op.getMnMajorB() ? type.getRows() : type.getColumns();
+    const auto *instruction = tile::findWgmma(tile::getOperandElement(op.getA().getType()), type.getElementType(),
+                                              op.getResult().getType().getElementType());
+    // A buffer of its own, or what a ring has in its only slot.
+    auto isHeld = [&](Value tile, bool isMNMajor) {
+      while (auto part = tile.getDefiningOp<tile::PartOp>())
+        tile = part.getSource();
+      auto wait = tile.getDefiningOp<tile::WaitOp>();
+      if (!tile.getDefiningOp<tile::AllocOp>() && (!wait || wait.getRing().getType().getDepth() != 1))
+        return false;
+      if (known.insert({tile, isMNMajor}).second)
+        count += extent / instruction->k;
+      return true;
+    };
+    bool isAHeld = isHeld(op.getA(), op.getMnMajorA()), isBHeld = isHeld(op.getB(), op.getMnMajorB());
+    matmuls.push_back({op, {isAHeld, isBHeld}});
+  });
+  for (auto [op, held] : matmuls)
+    if (count > kMostHeldDescriptors && (held[0] || held[1]))
+      op->setAttr(kHeldAttr, DenseBoolArrayAttr::get(op.getContext(), held));
+}
+
 namespace {
 /// Of operand A where that is in registers: those of one instruction in each thread.
 constexpr int64_t kRegistersOfA = 4;
@@ -64,6 +98,8 @@ struct WgmmaText {
   unsigned registers;
   bool begins; // nothing is added to by the first instruction
   bool isAInRegisters, isMNMajorA, isMNMajorB;
+  // How far behind the first descriptor that of each instruction is; of A and B, empty where each is an operand.
+  SmallVector<int64_t> fromFirst[2] = {};
 
   std::string str(int64_t instructions) const {
     std::string text;
@@ -79,18 +115,34 @@ private:
     llvm::interleaveComma(llvm::seq(first, first + count), stream, [&](unsigned i) { stream << "$" << i; });
     stream << "}, ";
   }
+  /// Of the halves of a descriptor one changes.
+  static std::string printSum(raw_ostream &stream, StringRef name, unsigned first, int64_t distance) {
+    stream << ".reg .b64 " << name << ";\n.reg .b32 " << name << "l, " << name << "h;\nmov.b64 {" << name << "l, "
+           << name << "h}, $" << first << ";\nadd.s32 " << name << "l, " << name << "l, " << distance << ";\nmov.b64 "
+           << name << ", {" << name << "l, " << name << "h};\n";
+    return name.str();
+  }
   void print(raw_ostream &stream, unsigned number) const {
     stream << "{\n.reg .pred p;\nsetp.ne.b32 p, " << (begins && number == 0 ? 0 : 1) << ", 0;\n";
+    unsigned ofA = isAInRegisters ? kRegistersOfA : 1, first = 2 * registers, operand = first + number * (ofA + 1);
+    std::string sums[2];
+    for (unsigned which : {0, 1})
+      if (number > 0 && !fromFirst[which].empty())
+        sums[which] = printSum(stream, which ? "b" : "a", first + (which ? ofA : 0), fromFirst[which][number]);
     stream << "wgmma.mma_async.sync.aligned.m" << tile::kWgmmaRows << "n" << columns << "k" << instruction.k << '.'
            << tile::getPTXName(instruction.accumulator) << '.' << tile::getPTXName(instruction.a) << '.'
            << tile::getPTXName(instruction.b) << " ";
     printRegisters(stream, 0, registers);
-    unsigned ofA = isAInRegisters ? kRegistersOfA : 1, operand = 2 * registers + number * (ofA + 1);
     if (isAInRegisters)
       printRegisters(stream, operand, ofA);
-    else
+    else if (sums[0].empty())
       stream << "$" << operand << ", ";
-    stream << "$" << operand + ofA << ", p";
+    else
+      stream << sums[0] << ", ";
+    if (sums[1].empty())
+      stream << "$" << operand + ofA << ", p";
+    else
+      stream << sums[1] << ", p";
     // Floats can be negated, and of 16 bits transposed.
     if (instruction.accumulator != tile::Element::S32)
       stream << ", 1, 1";
@@ -137,10 +189,19 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
       constraints.push_back(std::to_string(i));
     }
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
+    WgmmaText text{*instruction, columns, registers, isFirst, !left, op.getMnMajorA(), op.getMnMajorB()};
+    auto held = op->getAttrOfType<DenseBoolArrayAttr>(kHeldAttr);
+    bool isAHeld = left && held && held[0], isBHeld = held && held[1];
     for (int64_t k = 0; k < extent; k += instruction->k) {
-      Value columnsOfB = right->at(k);
+      // What is added up in the text takes no operand: the first stands for it.
+      Value columnsOfB = right->at(isBHeld ? 0 : k);
+      if (isAHeld)
+        text.fromFirst[0].push_back(
+            WgmmaDescriptor::getOffset(cast<tile::BufferType>(op.getA().getType()), op.getMnMajorA(), k));
+      if (isBHeld)
+        text.fromFirst[1].push_back(WgmmaDescriptor::getOffset(op.getB().getType(), op.getMnMajorB(), k));
       if (left) {
-        operands.push_back(left->at(k));
+        operands.push_back(left->at(isAHeld ? 0 : k));
         constraints.push_back("l");
       }
       for (int64_t i = 0; !left && i < kRegistersOfA; ++i) {
@@ -151,7 +212,6 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
       operands.push_back(columnsOfB);
       constraints.push_back("l");
     }
-    WgmmaText text{*instruction, columns, registers, isFirst, !left, op.getMnMajorA(), op.getMnMajorB()};
     Value sum =
         LLVM::InlineAsmOp::create(rewriter, loc, part, operands, text.str(extent / instruction->k),
                                   llvm::join(constraints, ","), /*has_side_effects=*/true, /*is_align_stack=*/false,

@@ -48,6 +48,22 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Where more than 16 descriptors are of tiles that stay, each instruction adds its own to the first: they would be in
+  // registers all the time.
+  // CHECK-LABEL: llvm.func @held
+  gpu.func @held() kernel {
+    %a = tile.alloc at 0 : <64x144xbf16, swizzle = 32>
+    %b = tile.alloc at 18432 : <8x144xbf16, swizzle = 32>
+    // CHECK: llvm.inline_asm has_side_effects
+    // CHECK-SAME: "{\0A.reg .pred p;\0Asetp.ne.b32 p, 0, 0;\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, $8, $9, p, 1, 1, 0, 0;\0A}\0A
+    // CHECK-SAME: setp.ne.b32 p, 1, 0;\0A.reg .b64 a;\0A.reg .b32 al, ah;\0Amov.b64 {al, ah}, $8;\0Aadd.s32 al, al, 128;\0Amov.b64 a, {al, ah};
+    // CHECK-SAME: mov.b64 {bl, bh}, $9;\0Aadd.s32 bl, bl, 16;\0Amov.b64 b, {bl, bh};\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, a, b, p, 1, 1, 0, 0;
+    // CHECK-SAME: add.s32 al, al, 1024;
+    // CHECK-SAME: add.s32 bl, bl, 128;
+    %sum = tile.wgmma %a, %b : !tile.buffer<64x144xbf16, swizzle = 32>, !tile.buffer<8x144xbf16, swizzle = 32> -> !tile.accumulator<64x8xf32>
+    gpu.return
+  }
+
   // An operand in registers gives four of them to each instruction.
   // CHECK-LABEL: llvm.func @registers
   gpu.func @registers(%x: bf16) kernel {
