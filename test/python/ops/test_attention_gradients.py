@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tilewright as tw
 from tilewright import TilewrightError, ops, testing
 from tilewright.runtime.ndarray import as_dtype
 
@@ -314,3 +315,17 @@ def test_logarithms_of_sums(width: int, queries: int, softcap: float | None):
     assert (np.isneginf(expected) == (i.T >= 220)).all()
     # A soft cap has a fast tanh.
     np.testing.assert_allclose(logarithms, expected, atol=2e-6 if softcap is None else 2e-3)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_sums_of_five_matmuls_stay_in_registers(is_causal: bool):
+    head, q, k, v, result = (ops.Operand((8, 1024, 128), "bfloat16") for _ in range(5))
+    s, tensors = ops.attention_gradients.schedule(
+        head, q, k, v, result=result, logarithms=ops.Operand((8, 1024), "float32"), is_causal=is_causal,
+        deterministic=False, target="cuda -arch=sm_90a",
+    )  # fmt: skip
+    kernels = tw.build(s, tensors, target="cuda -arch=sm_90a", name="gradients").report().kernels
+    assert not any(kernel.notes for kernel in kernels)
+    # Of a causal mask, two addresses that are read once.
+    assert max(kernel.spills for kernel in kernels) <= (8 if is_causal else 0)
