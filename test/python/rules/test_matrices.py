@@ -189,3 +189,20 @@ def test_convolutions_of_one_tap(size: tuple[int, int], layout: str) -> None:
     y = np.asarray(tw.ops.conv.function(given, w, target=SIM, layout=layout)(given, w))
     exact = np.einsum("nchw,fcij->nfhw", x.astype("float64"), w.astype("float64"))
     np.testing.assert_array_equal(y if layout == "first" else y.transpose(0, 3, 1, 2), exact.astype("float16"))
+
+
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_rows_at_multiples_of_one(dtype: str, target: str) -> None:
+    """A stride that happens to be 1 and an offset that happens to be 0 leave a matmul."""
+    stride, begin, c = 1, 0, te.reduce_axis((0, 64), "c")
+    X, W = te.placeholder((3, 20, 64), dtype, "X"), te.placeholder((72, 64), dtype, "W")
+
+    def element(n: Any, y: Any, f: Any) -> Any:
+        return te.sum(X[n, y * stride + begin, c].astype("float32") * W[f, c].astype("float32"), axis=c)
+
+    Y = te.compute((3, 20, 72), element, name="Y")
+    arrays = [integers((3, 20, 64), dtype), integers((72, 64), dtype, 1)]
+    function = tw.build(tw.auto_schedule(Y, target), [X, W, Y], target, "layer")
+    (got,) = testing.run(function, arrays, [((3, 20, 72), "float32")])
+    np.testing.assert_array_equal(got, arrays[0].astype("float64") @ arrays[1].astype("float64").T)

@@ -9,6 +9,7 @@ from ...errors import TilewrightTypeError as TypeError
 from ...messages.location import Source, user_source
 from ..expr import Expr, IterVar, Read
 from ..functions import ceildiv
+from ..linear import linear_of
 from .checks import integer, schedule_error
 from .stage_handles import StageHandles
 
@@ -170,6 +171,15 @@ class TilePrimitives(StageHandles):
         return tuple(one.output(0) for one in [*made, total])
 
 
+def _axis_of(index: Expr) -> IterVar | None:
+    """The axis that an index is, also as ``i * 1 + 0``."""
+    linear = linear_of(index)
+    if linear is None or linear.constant or len(linear.terms) != 1:
+        return None
+    ((axis, count),) = linear.terms.values()
+    return axis if count == 1 else None
+
+
 def _read_axes(op: ComputeOp, source: Source) -> list[tuple[IterVar, ...]]:
     """For each tensor that a sum of products reads, the axes that are its indices."""
     assert op.reduction is not None
@@ -180,7 +190,7 @@ def _read_axes(op: ComputeOp, source: Source) -> list[tuple[IterVar, ...]]:
         if not isinstance(expr, Read):
             todo.extend(reversed(expr.operands()))
             continue
-        axes = tuple(index for index in expr.indices if isinstance(index, IterVar))
+        axes = tuple(axis for axis in map(_axis_of, expr.indices) if axis is not None)
         if len(axes) != len(expr.indices) or len({id(axis) for axis in axes}) != len(axes):
             raise schedule_error(source, f"pad_einsum: expected reads at axes, each once, got {expr}")
         if places.setdefault(id(expr.tensor), axes) != axes:
