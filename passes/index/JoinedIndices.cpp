@@ -58,8 +58,15 @@ std::optional<std::pair<AffineExpr, int64_t>> getRemainder(AffineExpr expr) {
   return divisor ? std::optional(std::pair(binary.getLHS(), divisor.getValue())) : std::nullopt;
 }
 
-/// A quotient of a sum that has a quotient in it, as a quotient of one sum.
+/// Quotients of sums that have a quotient in them, as quotients of one sum each.
 AffineExpr joinQuotients(AffineExpr expr) {
+  if (expr.getKind() == AffineExprKind::Add) {
+    LinearForm parts = LinearForm::get(expr);
+    AffineExpr joined = getAffineConstantExpr(parts.constant, expr.getContext());
+    for (const LinearForm::Term &part : parts.terms)
+      joined = joined + joinQuotients(part.expr) * part.coefficient;
+    return joined;
+  }
   auto outer = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!outer || outer.getKind() != AffineExprKind::FloorDiv)
     return expr;
@@ -145,12 +152,19 @@ std::optional<JoinedIndices> JoinedIndices::get(ValueRange indices, MemRefType t
 
 std::optional<std::pair<LinearIndex, int64_t>> getQuotient(Value value) {
   Composer composer(value.getContext());
-  AffineExpr expr = joinQuotients(composer.get(value));
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  auto divisor = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
-  if (!divisor || binary.getKind() != AffineExprKind::FloorDiv)
-    return std::nullopt;
-  auto dividend = LinearIndex::get(AffineMap::get(0, composer.operands.size(), binary.getLHS()), composer.operands);
-  return dividend ? std::optional(std::pair(*dividend, divisor.getValue())) : std::nullopt;
+  AffineExpr expr = composer.simplify(joinQuotients(composer.get(value)));
+  LinearForm sum = LinearForm::get(expr);
+  for (const LinearForm::Term &term : sum.terms) {
+    if (term.coefficient != 1 || term.expr.getKind() != AffineExprKind::FloorDiv)
+      continue;
+    auto quotient = cast<AffineBinaryOpExpr>(term.expr);
+    auto divisor = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+    if (!divisor)
+      continue;
+    AffineExpr dividend = composer.simplify((expr - term.expr) * divisor + quotient.getLHS());
+    if (auto index = LinearIndex::get(AffineMap::get(0, composer.operands.size(), dividend), composer.operands))
+      return std::pair(*index, divisor.getValue());
+  }
+  return std::nullopt;
 }
 } // namespace tilewright::index

@@ -19,8 +19,8 @@ struct JoinedIndices {
                                           llvm::ArrayRef<mlir::scf::ForOp> loops);
 };
 
-/// The dividend, a sum of multiples of loops, and the divisor of a value that is a quotient by a constant, or a
-/// quotient of such a quotient.
+/// The dividend, a sum of multiples of loops, and the divisor of a value that is a quotient by a constant, a quotient
+/// of such a quotient, or one plus a number.
 std::optional<std::pair<LinearIndex, int64_t>> getQuotient(mlir::Value value);
 
 } // namespace tilewright::index

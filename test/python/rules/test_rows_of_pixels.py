@@ -49,12 +49,16 @@ def moved(ptx: str) -> Counter[str]:
     )
 
 
-# Rows that end within images or within a tile, tiles of several rows of an image, and K and columns that are no tile.
+# Rows that end within images or within a tile, tiles of several rows of an image or of whole images, and K and columns
+# that are no tile.
 SIZES = [
     (2, 5, 13, 64, 64, "last", "float16"),
     (2, 16, 16, 64, 128, "last", "bfloat16"),
     (3, 4, 18, 40, 64, "first", "float16"),
     (1, 5, 16, 72, 64, "first", "bfloat16"),
+    (2, 13, 8, 72, 72, "first", "float16"),
+    (3, 8, 8, 64, 64, "last", "float16"),
+    (36, 2, 2, 64, 64, "last", "float16"),
 ]
 
 
