@@ -71,6 +71,8 @@ def _table(dtype: torch.dtype) -> dict[str, Callable[[], tuple[Any, ...]]]:
         "any.dims": lambda: (x(3, 4) > 1, [0, 1]),
         "repeat.default": lambda: (x(2, 3), [2, 1, 2]),
         "expand.default": lambda: (x(3, 1), [2, 3, 4]),
+        "nonzero.default": lambda: (x(3, 4).relu(),),
+        "_local_scalar_dense.default": lambda: (x(1),),
         "fill.Scalar": lambda: (x(3, 4), 2.5),
         "masked_scatter.default": lambda: (x(3, 4), x(3, 4) > 0, x(12)),
         "native_layer_norm_backward.default": lambda: (
@@ -149,6 +151,8 @@ def calls_of(overload: str, dtype: str) -> list[tuple[Callable[..., Any], list[A
         keywords = {"dtype": getattr(torch, dtype)} if overload in _TYPED else _KEYWORDS.get(overload, {})
         if overload.startswith("sym_"):  # a size: of a tensor, which is what a graph returns
             return torch.full([op(*args) + 1], 1.5, dtype=getattr(torch, dtype))
+        if overload.startswith("_local_scalar_dense"):  # a number that is an element: what is computed with it
+            return args[0] * op(*args)
         if name == "out":
             return op(*args, out=torch.empty_like(args[0]))
         if overload == "_native_batch_norm_legit.default":  # with the statistics that it writes
