@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -21,6 +22,9 @@ from .importer import import_fx
 from .in_place import with_copies, without_writes
 
 __all__ = ["compile_torch", "import_torch"]
+
+_Range = tuple[int, int | None, int]
+"""How small and how large an extent may be, and what divides it."""
 
 
 def compile_torch(
@@ -50,6 +54,8 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
     TypeError, ValueError, CompileError
         For other arguments; for operators that are not supported: all of them are listed, with their source lines.
     """
+    ranges: dict[str, _Range] = {}
+    arguments: dict[str, Any] = {}
     if isinstance(model, torch.export.ExportedProgram):
         if dynamic_shapes:
             raise ValueError("expected no dynamic_shapes with an exported program, which has its own")
@@ -58,13 +64,15 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
         if example_inputs is None or isinstance(example_inputs, torch.Tensor):
             got = "none" if example_inputs is None else "a tensor"
             raise TypeError(f"example_inputs: expected a tuple of the arguments of {type(model).__name__}, got {got}")
+        ranges = dict(_ranges(dynamic_shapes))
         dynamic_shapes = _dimensions(dynamic_shapes, {})
         program = _exported(model, tuple(example_inputs), dynamic_shapes)
+        arguments = inspect.signature(model.forward).bind(*example_inputs).arguments if dynamic_shapes else {}
     else:
         raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
     name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
     program = _decomposed(program, name)
-    return _of_program(program, name, _names(program, dynamic_shapes))
+    return _of_program(program, name, _names(program, dynamic_shapes, arguments), ranges)
 
 
 def _decomposed(program: torch.export.ExportedProgram, name: str) -> torch.export.ExportedProgram:
@@ -78,26 +86,55 @@ def _decomposed(program: torch.export.ExportedProgram, name: str) -> torch.expor
         raise CompileError(f"{name}: PyTorch does not decompose it: {error}", stage="graph") from error
 
 
-def _bounds(program: torch.export.ExportedProgram) -> dict[str, tuple[int, int | None]]:
+def _bounds(
+    program: torch.export.ExportedProgram, names: Mapping[str, str], given: Mapping[str, _Range]
+) -> dict[str, _Range]:
     """By symbol of the program, how small and how large it may be: a call with another extent is refused.
 
-    PyTorch traces every symbol as 2 or more, and 1 is right, too.
+    PyTorch traces every symbol as 2 or more, and 1 is right, too, unless the user's own dimension, `given` by its name,
+    says otherwise.
     """
     ranges: dict[Any, Any] = dict(program.range_constraints)  # pyright: ignore[reportUnknownArgumentType]
-    return {
+    found: dict[str, _Range] = {
         str(symbol): (
             0 if is_decided_by_data(symbol) else int(one.lower) if one.lower > 2 else 1,
             int(one.upper) if one.upper.is_Integer else None,
+            1,
         )
         for symbol, one in ranges.items()
     }
+    for symbol, name in names.items():
+        if name in given:
+            found[symbol] = _both(found.get(symbol, (1, None, 1)), given[name])
+    return found
+
+
+def _both(a: _Range, b: _Range) -> _Range:
+    """The extents that are in a range and in another, which may say what divides them."""
+    upper = [one for one in (a[1], b[1]) if one is not None]
+    return max(a[0], b[0]), min(upper, default=None), b[2]
+
+
+def _ranges(spec: Any) -> Iterator[tuple[str, _Range]]:
+    """By name of a dimension how small and how large it may be, and what divides it."""
+    if isinstance(spec, Var):
+        yield str(spec.name), (max(spec.minimum or 0, 1), spec.maximum, spec.divisible_by)
+    elif isinstance(spec, torch.export.Dim):
+        least: Any = getattr(spec, "min", 0)
+        most: Any = getattr(spec, "max", None)
+        yield str(getattr(spec, "__name__", "")), (max(least, 1), most if isinstance(most, int) else None, 1)
+    elif is_mapping(spec) or is_listed(spec):
+        for one in spec.values() if is_mapping(spec) else spec:
+            yield from _ranges(one)
 
 
 def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
     """What torch.export takes of dynamic shapes in which names and variables stand for dimensions."""
     if isinstance(spec, (Var, str)):
         name = str(spec.name) if isinstance(spec, Var) else spec
-        return known.setdefault(name, torch.export.Dim(name))
+        least, most = (spec.minimum or 0, spec.maximum) if isinstance(spec, Var) else (0, None)
+        # PyTorch traces extents from 2 on.
+        return known.setdefault(name, torch.export.Dim(name, min=least if least > 2 else None, max=most))
     if is_mapping(spec):
         return {key: _dimensions(one, known) for key, one in spec.items()}
     if is_listed(spec):
@@ -115,7 +152,9 @@ def _exported(module: torch.nn.Module, inputs: tuple[Any, ...], dynamic_shapes: 
         ) from error  # fmt: skip
 
 
-def _of_program(program: torch.export.ExportedProgram, name: str, names: Mapping[str, str]) -> Graph:
+def _of_program(
+    program: torch.export.ExportedProgram, name: str, names: Mapping[str, str], ranges: Mapping[str, _Range]
+) -> Graph:  # fmt: skip
     signature = program.graph_signature
     written = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
     if written:
@@ -133,16 +172,29 @@ def _of_program(program: torch.export.ExportedProgram, name: str, names: Mapping
     for each, place in signature.inputs_to_lifted_tensor_constants.items():
         held[each] = place, program.constants[place]
     outputs = [str(one) for one in signature.user_outputs if isinstance(one, str)]
-    return import_fx(program.graph_module, name, held, outputs, names, bounds=_bounds(program))
+    return import_fx(program.graph_module, name, held, outputs, names, bounds=_bounds(program, names, ranges))
 
 
-def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[str, str]:
+def _of_tensors(arguments: Any, spec: Any) -> Iterator[Any]:
+    """What dynamic shapes say of each tensor among arguments, in their order."""
+    if isinstance(arguments, torch.Tensor):
+        yield spec
+    elif is_mapping(arguments):
+        specs = [spec.get(key) for key in arguments] if is_mapping(spec) else spec or [None] * len(arguments)
+        for one, own in zip(arguments.values(), specs):
+            yield from _of_tensors(one, own)
+    elif is_listed(arguments):
+        for one, own in zip(arguments, spec if is_listed(spec) else [None] * len(arguments)):
+            yield from _of_tensors(one, own)
+
+
+def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any, arguments: Mapping[str, Any]) -> dict[str, str]:
     """By symbol of the program, the name that its dimension was given."""
     names: dict[str, str] = {}
     held = program.graph_signature.user_inputs
     inputs = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in held]
-    specs = dynamic_shapes.values() if is_mapping(dynamic_shapes) else dynamic_shapes or ()
-    for node, spec in zip(inputs, specs):
+    inputs = [node for node in inputs if isinstance(node.meta.get("val"), torch.Tensor)]
+    for node, spec in zip(inputs, _of_tensors(arguments, dynamic_shapes)):
         value = node.meta.get("val")
         dims = spec.items() if is_mapping(spec) else enumerate(spec or ())
         for d, dim in dims:

@@ -54,7 +54,7 @@ class Extents:
     """The symbols of a graph: by their names there, te's variables."""
 
     def __init__(
-        self, names: Mapping[str, str] | None = None, bounds: Mapping[str, tuple[int, int | None]] | None = None
+        self, names: Mapping[str, str] | None = None, bounds: Mapping[str, tuple[int, int | None, int]] | None = None,
     ) -> None:  # fmt: skip
         self._names, self._bounds = dict(names or {}), dict(bounds or {})
         self.symbols: dict[str, Var] = {}
@@ -142,8 +142,9 @@ class Extents:
     def _symbol(self, name: str, least: int = 1) -> Var:
         if name not in self._known:
             own = self._names.get(name, name)
-            least, most = self._bounds.get(name, (least, None))
-            self._known[name] = self.symbols[own] = te.var(own, min=least, max=most)
+            least, most, divisor = self._bounds.get(name, (least, None, 1))
+            made = te.var(own, min=least, max=most, divisible_by=divisor)
+            self._known[name] = self.symbols[own] = made
         return self._known[name]
 
 

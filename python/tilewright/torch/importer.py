@@ -39,7 +39,7 @@ _FRAME = re.compile(r'File "(.*?)", line (\d+)')
 def import_fx(
     module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None, seeded: bool = False, parted: bool = False,
-    bounds: Mapping[str, tuple[int, int | None]] | None = None,
+    bounds: Mapping[str, tuple[int, int | None, int]] | None = None,
 ) -> Graph:  # fmt: skip
     """The graph of a module of FX whose calls are ATen's, such as `compile_fx` gets.
 
@@ -61,7 +61,7 @@ def import_fx(
         Whether an input whose extent is a product of symbols and numbers comes with a dimension for each factor. A
         number that is a symbol, which no input has as an extent, then comes as a vector of so many elements of int8.
     bounds
-        By symbol of the module, how small it may be, and how large, where that is bounded.
+        By symbol of the module, how small it may be, and how large, where that is bounded; then what divides it.
     """
     return _Import(module, name, held, outputs, Extents(names, bounds), seeded, parted).graph()
 

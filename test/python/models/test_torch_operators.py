@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tilewright as tw
+from tilewright import te
 
 torch = pytest.importorskip("torch")
 
@@ -103,6 +104,27 @@ def test_an_extent_that_is_bounded():
         model(torch.ones(1, 9, 4))
     with pytest.raises(ValueError, match=r"expected extent \w+ in dimension 1 to be at least 3"):
         model(torch.ones(1, 2, 4))
+
+
+@pytest.mark.parametrize("given", ["var", "dim"])
+def test_bounds_of_dynamic_shapes_hold_at_the_call(given):
+    double = Calls(lambda x: x * 2)
+    if given == "var":
+        rows, columns = te.var("rows", min=3, max=8), te.var("columns", min=2, divisible_by=2)
+    else:
+        rows, columns = torch.export.Dim("rows", min=3, max=8), torch.export.Dim("columns", min=2)
+    model = tw.compile(double, (torch.ones(4, 6),), target="cpu", dynamic_shapes=(({0: rows, 1: columns},),))
+    for shape in ((3, 2), (8, 4)):
+        torch.testing.assert_close(model(torch.ones(shape)), torch.full(shape, 2.0))
+    refused = {(2, 4): "rows in dimension 0 to be at least 3", (9, 4): "rows in dimension 0 to be at most 8"}
+    refused[4, 1] = "columns in dimension 1 to be " + ("divisible by 2" if given == "var" else "at least 2")
+    if given == "var":
+        refused[4, 3] = "columns in dimension 1 to be divisible by 2"
+    for shape, text in refused.items():
+        with pytest.raises(
+            ValueError, match=rf"argument 0 \(\w+\): expected extent {text}.*, got shape \({shape[0]}, "
+        ):
+            model(torch.ones(shape))
 
 
 @pytest.mark.sample(1)
