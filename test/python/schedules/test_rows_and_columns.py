@@ -114,3 +114,11 @@ def test_rows_stay_in_registers() -> None:
     assert func.ptx.count("ld.global") == func.ptx.count("ld.global.nc.v4") == 4
     assert func.ptx.count("st.global") == func.ptx.count("st.global.v4") == 4
     assert ".local" not in func.ptx
+
+
+def test_odd_columns_are_stored_by_tma_all_the_same() -> None:
+    """To a workspace whose rows are multiples of 16 bytes, from which another kernel copies them."""
+    s, tensors = schedules.matmul_wgmma(1024, 1001, 512, "float16", out_dtype="float16")
+    ptx = tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx
+    (kernel,) = (part for part in ptx.split(".entry") if "wgmma.mma_async" in part)
+    assert "cp.async.bulk.tensor.2d.global.shared" in kernel and "st.global" not in kernel

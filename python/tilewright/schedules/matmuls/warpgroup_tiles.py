@@ -81,7 +81,8 @@ def tile_by_wgmma(
     made, transpose_a, transpose_b = item_bytes(tiled.dtype), *transposed
     # TMA stores rows of multiples of 16 bytes, of tiles that are whole somewhere, in panels that divide them.
     span = gcd(tile[1] * made, SPAN)
-    is_copied = divisor_of(extents[1]) * made % ALIGNED == 0 and span >= LEAST_SPAN
+    rows_of = extents[1] if joined else tiled.shape[-1]  # which may be longer than the result's
+    is_copied = divisor_of(rows_of) * made % ALIGNED == 0 and span >= LEAST_SPAN
     # Threads store 8 bits where the tile's rows are columns of C.
     is_copied = is_copied and has_whole_tile and not (made == 1 and swap_ab)
     stored = tiled
