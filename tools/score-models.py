@@ -15,6 +15,7 @@ import re
 import sys
 import warnings
 from collections import Counter
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -111,20 +112,28 @@ def _unplaced(result: str) -> str:
     return re.sub(r"/[^ :]*/(?=(transformers|timm|torch)/)", "", result)
 
 
+def _version(package: str) -> str:
+    """The version of a package, "" where it is not there: then only models of other packages are run."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
 def main() -> None:
     run = read_command(__file__, __doc__, run_shard)
     if run is None:
         return
-    import timm
     import torch
     import transformers
 
-    known = json.loads(DATA.read_text())["results"] if DATA.exists() else {}
+    data = json.loads(DATA.read_text()) if DATA.exists() else {"results": {}}
+    known = data["results"]
     results = {name: known.get(name, "not run") for name in MODELS}
     found = run()
     results |= {name: _unplaced(one) for name, one in found.items()}
     versions = {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__,
-                "timm": timm.__version__}  # fmt: skip
+                "timm": _version("timm") or data.get("timm", "")}  # fmt: skip
     DATA.write_text(json.dumps({**versions, "results": dict(sorted(results.items()))}, indent=0) + "\n")
     PAGE.write_text(page({**versions, "results": dict(sorted(results.items()))}))
     print(PAGE)
