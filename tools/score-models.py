@@ -127,8 +127,8 @@ def main() -> None:
     import torch
     import transformers
 
-    data = json.loads(DATA.read_text()) if DATA.exists() else {"results": {}}
-    known = data["results"]
+    data: dict[str, Any] = json.loads(DATA.read_text()) if DATA.exists() else {"results": {}}
+    known: dict[str, str] = data["results"]
     results = {name: known.get(name, "not run") for name in MODELS}
     found = run()
     results |= {name: _unplaced(one) for name, one in found.items()}
