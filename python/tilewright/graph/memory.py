@@ -144,7 +144,7 @@ class DeviceMemory:
             if value.device != self._device:
                 raise ValueError(f"{what}: expected an array on {self._device}, got one on {value.device}")
             return value
-        return self._copied(value)
+        return self._copied(value)  # pyright: ignore[reportUnknownArgumentType]
 
     def constant(self, value: np.ndarray) -> Any:
         return self._copied(np.ascontiguousarray(value).reshape(value.shape))
