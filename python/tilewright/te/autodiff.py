@@ -11,11 +11,13 @@ from ..messages.location import Source, user_source
 from .conditions import all, if_then_else
 from .definitions import compute
 from .derivative import derivative, same
-from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
+from .expr import Cast, Const, Expr, IterVar, Read, ReduceItem, Select
 from .extern_op import ExternOp
 from .linear import Linear, linear_of
 from .program import operations
-from .reduction import reduce_axis, sum
+from .reduction import Reduction, reduce_axis, sum
+from .reduction import max as largest
+from .reduction import min as least
 from .rewrite import rewrite
 from .scan_stages import ScanOp
 from .tensor import ComputeOp, Tensor
@@ -42,7 +44,7 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
 
     Elementwise expressions, broadcasts, sums and sums of products can be differentiated, such as matmuls and
     convolutions of any stride. So can reductions by `te.max` and `te.min`; every element that is the result gets the
-    gradient. Reads at indices that are sums of axes become gathers. Reads at other indices become sums over all
+    gradient. Where their elements are computed, these are a tensor of the program. Reads at indices that are sums of axes become gathers. Reads at other indices become sums over all
     elements that may match.
 
     Raises
@@ -114,6 +116,7 @@ class _Reverse:
         self._output, self._inputs, self._source = output, inputs, source
         self._prefix = head.shape[: len(head.shape) - output.ndim]
         self._parts: dict[Tensor, list[Tensor]] = {output: [head]}
+        self._kept: dict[Tensor, tuple[Tensor, Tensor]] = {}
 
     def run(self) -> list[Tensor]:
         ops = operations([self._output.op])
@@ -173,9 +176,36 @@ class _Reverse:
             if factor is None:
                 continue
             if reduction is not None and reduction.name != "sum":
-                taken = value == Read(made, tuple(op.axis), self._source)
+                taken = self._taken(op, reduction, value, made)
                 factor = Select(taken, factor, Const(0.0, factor.element_type, self._source), False, self._source)
             self._parts.setdefault(tensor, []).append(self._part(op, read, factor, adjoint))
+
+    def _taken(self, op: ComputeOp, reduction: Reduction, value: Expr, made: Tensor) -> Expr:
+        """Whether an element is the result of a reduction by te.max or te.min.
+
+        A multiplication and an addition may be one operation (FMA) in one loop and two in another. So elements that
+        are computed are kept, and the result is looked for among them.
+        """
+        axes = (*op.axis, *op.reduce_axis)
+        lows = [axis.dom[0] for axis in axes if axis.dom is not None]
+        if _is_read(value):
+            return value == Read(made, tuple(op.axis), self._source)
+        if made not in self._kept:
+
+            def element(*at: IterVar) -> Expr:
+                place = {id(axis): one + low if low else one for axis, one, low in zip(axes, at, lows)}
+                return rewrite(value, lambda part: place.get(id(part)) if isinstance(part, IterVar) else None)
+
+            kept = compute([axis.dom.extent for axis in axes if axis.dom is not None], element, f"{op.name}_values")
+
+            def result(*at: IterVar) -> Expr:
+                over = [reduce_axis((0, axis.dom.extent), axis.name) for axis in op.reduce_axis if axis.dom is not None]
+                return (largest if reduction.name == "max" else least)(kept(*at, *over), axis=over)
+
+            self._kept[made] = kept, compute(made.shape, result, f"{op.name}_{reduction.name}")
+        kept, found = self._kept[made]
+        places = [axis - low if low else axis for axis, low in zip(axes, lows)]
+        return kept(*places) == found(*op.axis)
 
     def _part(self, op: ComputeOp, read: Read, factor: Expr, adjoint: Tensor) -> Tensor:
         """The sum over all points of `op` at which `read` meets an element, of the adjoint there times `factor`."""
@@ -210,6 +240,15 @@ class _Reverse:
             return value if where is None else if_then_else(where, value, Const(0.0, value.element_type, self._source))
 
         return compute(self._prefix + tensor.shape, element, name=f"grad_{tensor.op.name}")
+
+
+def _is_read(value: Expr) -> bool:
+    """Whether an expression is the same number wherever it is computed."""
+    if isinstance(value, Cast):
+        return _is_read(value.operands()[0])
+    if isinstance(value, Select):
+        return _every(map(_is_read, value.operands()[1:]))
+    return isinstance(value, (Read, Const))
 
 
 def _reads(expr: Expr, tensor: Tensor) -> list[Read]:

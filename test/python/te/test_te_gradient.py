@@ -9,6 +9,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
+from tilewright.runtime import host_program
 
 RNG = np.random.default_rng(7)
 
@@ -136,6 +137,28 @@ def test_max_and_min(reducer) -> None:
         return te.compute((3,), lambda i: reducer(X[i, k] * X[i, k] - X[i, k], axis=k), name="Y")
 
     check(build, [uniform(3, 5)])
+
+
+@pytest.mark.parametrize("low", [0, 2])
+@pytest.mark.parametrize("reducer", [te.max, te.min])
+@pytest.mark.parametrize("by_rules", [False, True])
+def test_elements_that_an_fma_computes_in_one_loop(monkeypatch, by_rules, reducer, low) -> None:
+    """The multiplication and the subtraction are one operation in one loop, and two in another."""
+    monkeypatch.setattr(host_program, "optimizes", True)
+    x = te.placeholder((64, low + 5), "float64", name="x")
+    k = te.reduce_axis((low, low + 5), name="k")
+    y = te.compute((64,), lambda i: reducer(x[i, k] * x[i, k] - x[i, k], axis=k), name="y")
+    head = te.placeholder((64,), "float64", name="head")
+    (gradient,) = te.gradient(y, x, head)
+    s = tw.auto_schedule(gradient, "cpu") if by_rules else te.create_schedule(gradient.op)
+    array, weights, got = uniform(64, low + 5, high=1.5), uniform(64), np.full((64, low + 5), np.nan)
+    tw.build(s, [x, head, gradient], "cpu")(array, weights, got)
+    values = (array * array - array)[:, low:]
+    place = low + (values.argmax(1) if reducer is te.max else values.argmin(1))
+    expected = np.zeros_like(got)
+    rows = np.arange(64)
+    expected[rows, place] = weights * (2 * array[rows, place] - 1)
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15)
 
 
 def test_reads_at_other_indices() -> None:
