@@ -44,8 +44,8 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
 
     Elementwise expressions, broadcasts, sums and sums of products can be differentiated, such as matmuls and
     convolutions of any stride. So can reductions by `te.max` and `te.min`; every element that is the result gets the
-    gradient. Where their elements are computed, these are a tensor of the program. Reads at indices that are sums of axes become gathers. Reads at other indices become sums over all
-    elements that may match.
+    gradient. Where their elements are computed, these are a tensor of the program. Reads at indices that are sums of
+    axes become gathers. Reads at other indices become sums over all elements that may match.
 
     Raises
     ------
