@@ -30,7 +30,7 @@ _SHARED_QUERIES = 64  # of a tile whose gradients of scores are operand A of ano
 _GRADIENTS = ("q", "k", "v", "mask", "sinks")
 _LOADED = ("head", "q", "k", "v", "result")
 _HALVES = ("float16", "bfloat16")
-_ALL, _ADDED_WIDTHS = 3, (32, 64, 128)  # gradients of one kernel, and columns of its heads
+_ALL, _ADDED_WIDTHS = 3, (128,)  # gradients of one kernel, and columns of the heads for which it is the faster one
 
 
 def _as_loaded(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -85,9 +85,9 @@ def attention_gradients(
     Everything else is scheduled by rules. The gradient by a mask takes 12 bytes of memory for each query and key of a
     head, or 10 with both results. `wanted` leaves it out where the mask is not learned.
 
-    If they need not be `deterministic`, and both results are given, one kernel has five matmuls in place of seven.
-    Blocks add their parts of the gradients by q, by TMA and in any order. Heads then have one width, 32, 64 or 128,
-    there is no mask, and all three gradients are wanted.
+    If they need not be `deterministic`, one kernel may have five matmuls in place of seven. Blocks add their parts of
+    the gradients by q, by TMA and in any order. So it is for heads of 128 without a mask, if both results are given and
+    all three gradients are wanted.
 
     Raises
     ------

@@ -127,6 +127,7 @@ def _gradients(
         # The gradient by a mask has all of its elements.
         given.append(mask.detach().contiguous() if wanted[_GRADIENTS.index("mask")] else _once(mask, q))
     options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
+    options["deterministic"] = torch.are_deterministic_algorithms_enabled()
     for name, one in (("result", result), ("logarithms", logarithms)):
         if one is not None:
             options[name] = one.detach()
@@ -244,13 +245,13 @@ def attention(
 ) -> torch.Tensor:
     """`tilewright.ops.attention` as an operator of PyTorch: for autograd, torch.compile and torch.export.
 
-    The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v`, a mask of floats and `sinks`,
-    which are the same in each run. `mask`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset`,
-    `lengths`, `slopes`, `sinks` and the errors are those of `tilewright.ops.attention`. `q`, `k` and `v` may have any
-    strides, and are copied only if their last axis is not dense. With `dropout_p`, PyTorch's generator draws the seed
-    of a call, and the backward pass drops the same weights. The backward pass computes only the gradients that autograd
-    needs. It keeps the scores of all queries and keys in memory, unless `tilewright.ops.attention_gradients` has
-    kernels of tensor cores for it.
+    The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v`, a mask of floats and `sinks`.
+    With `torch.use_deterministic_algorithms(True)` they are the same in each run. `mask`, `is_causal`, `scale`,
+    `enable_gqa`, `window`, `softcap`, `offset`, `lengths`, `slopes`, `sinks` and the errors are those of
+    `tilewright.ops.attention`. `q`, `k` and `v` may have any strides, and are copied only if their last axis is not
+    dense. With `dropout_p`, PyTorch's generator draws the seed of a call, and the backward pass drops the same weights.
+    The backward pass computes only the gradients that autograd needs. It keeps the scores of all queries and keys in
+    memory, unless `tilewright.ops.attention_gradients` has kernels of tensor cores for it.
 
     >>> import torch
     >>> q, k, v = torch.randn(3, 1, 2, 5, 8, requires_grad=True).unbind()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import tilewright as tw  # noqa: E402
+from tilewright import ops  # noqa: E402
 from tilewright.torch import attention, compile_fx  # noqa: E402
 
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -203,3 +205,22 @@ def test_dropout_drops_the_same_weights_backward():
     (gradient,) = torch.autograd.grad(o, v, head)
     # The result is linear in the values: their gradient has the weights of the result.
     torch.testing.assert_close((gradient * v).sum(), (head * o).sum(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("is_wanted", [False, True])
+def test_gradients_are_deterministic_where_pytorch_is_to_be(is_wanted, monkeypatch):
+    asked = []
+
+    def gradients(*given, deterministic, **options):
+        asked.append(deterministic)
+        return ops.attention_gradients(*given, deterministic=deterministic, **options)
+
+    monkeypatch.setattr(sys.modules["tilewright.torch.attention"], "attention_gradients", gradients)
+    was_wanted = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(is_wanted)
+    try:
+        q, k, v = torch.randn(3, 1, 2, 5, 8, requires_grad=True).unbind()
+        torch.autograd.grad(attention(q, k, v).sum(), q)
+    finally:
+        torch.use_deterministic_algorithms(was_wanted)
+    assert asked == [is_wanted]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,10 @@ def test_kernels_of_tensor_cores(shapes: list[tuple[int, ...]], options: dict[st
         "rows that only see keys behind the last",
     ],
 )
-def test_five_matmuls_in_one_kernel(shapes: list[tuple[int, ...]], options: dict[str, Any]):
+def test_five_matmuls_in_one_kernel(
+    shapes: list[tuple[int, ...]], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys.modules["tilewright.ops.attention_gradients"], "_ADDED_WIDTHS", (32, 64, 128))
     rng = np.random.default_rng(4)
     q, k, v, head = (rng.standard_normal(shapes[number]).astype("float16") for number in (0, 1, 1, 0))
     result, logarithms = ops.attention_with_logarithms(q, k, v, target="cpu", **options)
@@ -167,6 +171,15 @@ def test_five_matmuls_in_one_kernel(shapes: list[tuple[int, ...]], options: dict
     for got, right in zip(made, expected, strict=True):
         difference = np.abs(got.astype("float64") - right.numpy())
         assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
+
+
+def test_five_matmuls_where_they_are_faster():
+    for width, is_added in ((64, False), (128, True)):
+        one, of_rows = ops.Operand((2, 4, 4096, width), "bfloat16"), ops.Operand((2, 4, 4096), "float32")
+        s, _ = ops.attention_gradients.schedule(
+            one, one, one, one, result=one, logarithms=of_rows, deterministic=False, target=H200
+        )
+        assert ("reduce_add=True" in str(s.trace())) == is_added
 
 
 def stages(widths: tuple[int, int], mask: str | None = None, **options: Any) -> set[str]:
