@@ -86,7 +86,7 @@ def units() -> Iterator[tuple[str, ...]]:
     for entry in json.loads(builds[-1].read_text()) if builds else ():
         name = os.path.relpath(entry["file"], ROOT).replace(f"{builds[-1].parent.relative_to(ROOT)}/", "")
         if name.startswith(("dialects/", "passes/", "tools/")) and "cmake_pch" not in name:
-            options = re.findall(r"-I\S+|-isystem \S+|-D\S+|-std=\S+|-fno-\S+", entry["command"])
+            options = re.findall(r"-I\S+|-isystem \S+|-D\S+|-std=\S+|-fno-(?:rtti|exceptions)", entry["command"])
             yield entry["file"], "--", *" ".join(options).split()
 
 
