@@ -1,5 +1,6 @@
 //===- CarriedRegisters.cpp - registers that ptxas keeps over branches -----===//
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
+#include "passes/gpu-to-nvvm/FunctionAnalyses.h"
 
 #include "llvm/Analysis/MemorySSA.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -8,9 +9,9 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
-#include "llvm/Passes/PassBuilder.h"
 
 using namespace llvm;
+using tilewright::FunctionAnalyses;
 
 /// `value` with zeros where it is undefined, or null where nothing of it is.
 static Constant *defined(Value *value) {
@@ -29,11 +30,11 @@ static bool isOfLocalMemory(const Instruction &instruction) {
          isa<AllocaInst>(getUnderlyingObject(load->getPointerOperand(), /*MaxLookup=*/0));
 }
 
+static bool loadsLocalMemory(const Function &function) { return any_of(instructions(function), isOfLocalMemory); }
+
 /// Replaces loads of local memory that nothing has written by zeros. LICM leaves such loads before a loop whose
 /// registers are to hold the memory's elements, and the back end makes undefined values of them.
 static void initializeLoadedElements(Function &function, FunctionAnalysisManager &analyses) {
-  if (none_of(instructions(function), isOfLocalMemory))
-    return;
   MemorySSA &memory = analyses.getResult<MemorySSAAnalysis>(function).getMSSA();
   SmallVector<Instruction *> unwritten;
   for (Instruction &load : instructions(function))
@@ -46,19 +47,12 @@ static void initializeLoadedElements(Function &function, FunctionAnalysisManager
 }
 
 void tilewright::initializeCarriedRegisters(Module &module) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
-  PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  for (Function &function : module)
-    if (!function.isDeclaration())
-      initializeLoadedElements(function, functions);
+  if (any_of(module, loadsLocalMemory)) {
+    PassBuilder builder;
+    FunctionAnalyses analyses(builder);
+    for (Function &function : make_filter_range(module, loadsLocalMemory))
+      initializeLoadedElements(function, analyses.functions);
+  }
   for (Function &function : module)
     for (BasicBlock &block : function)
       for (PHINode &phi : block.phis())

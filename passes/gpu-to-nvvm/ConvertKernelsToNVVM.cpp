@@ -174,9 +174,11 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     converter.addConversion([](nvgpu::DeviceAsyncTokenType type) { return IntegerType::get(type.getContext(), 32); });
     addTileTypeConversions(converter);
 
-    for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUFuncOp>()))
-      if (markHeldTiles(kernel); failed(lowerKernelSignature(kernel, converter)))
+    for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUFuncOp>())) {
+      markHeldTiles(kernel);
+      if (failed(lowerKernelSignature(kernel, converter)))
         return signalPassFailure();
+    }
 
     RewritePatternSet patterns(context);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);

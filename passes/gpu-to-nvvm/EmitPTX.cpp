@@ -3,6 +3,7 @@
 #include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
+#include "passes/gpu-to-nvvm/FunctionAnalyses.h"
 #include "passes/gpu-to-nvvm/LocalMemory.h"
 #include "passes/gpu-to-nvvm/Negations.h"
 #include "passes/gpu-to-nvvm/PackedHalves.h"
@@ -239,18 +240,10 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     llvm::PipelineTuningOptions tuning;
     tuning.LoopUnrolling = tuning.LoopInterleaving = tuning.LoopVectorization = tuning.SLPVectorization = true;
     llvm::PassBuilder builder(*machine, tuning, std::nullopt, &callbacks);
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager components;
-    llvm::ModuleAnalysisManager modules;
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(components);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, components, modules);
+    tilewright::FunctionAnalyses analyses(builder);
     llvm::ModulePassManager passes = level == 0 ? builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0)
                                                 : builder.buildPerModuleDefaultPipeline(levels[level]);
-    passes.run(module, modules);
+    passes.run(module, analyses.modules);
     orderShuffles(module);
     return success();
   }

@@ -127,24 +127,21 @@ private:
   void print(raw_ostream &stream, unsigned number) const {
     stream << "{\n.reg .pred p;\nsetp.ne.b32 p, " << (begins && number == 0 ? 0 : 1) << ", 0;\n";
     unsigned ofA = isAInRegisters ? kRegistersOfA : 1, first = 2 * registers, operand = first + number * (ofA + 1);
-    std::string sums[2];
-    for (unsigned which : {0, 1})
-      if (number > 0 && !fromFirst[which].empty())
-        sums[which] = printSum(stream, which ? "b" : "a", first + (which ? ofA : 0), fromFirst[which][number]);
+    // Of a descriptor: the operand, or what is added up from the first one.
+    auto getDescriptor = [&](unsigned which, StringRef name, unsigned behind) {
+      return number == 0 || fromFirst[which].empty() ? "$" + std::to_string(operand + behind)
+                                                     : printSum(stream, name, first + behind, fromFirst[which][number]);
+    };
+    std::string a = isAInRegisters ? "" : getDescriptor(0, "a", 0), b = getDescriptor(1, "b", ofA);
     stream << "wgmma.mma_async.sync.aligned.m" << tile::kWgmmaRows << "n" << columns << "k" << instruction.k << '.'
            << tile::getPTXName(instruction.accumulator) << '.' << tile::getPTXName(instruction.a) << '.'
            << tile::getPTXName(instruction.b) << " ";
     printRegisters(stream, 0, registers);
     if (isAInRegisters)
       printRegisters(stream, operand, ofA);
-    else if (sums[0].empty())
-      stream << "$" << operand << ", ";
     else
-      stream << sums[0] << ", ";
-    if (sums[1].empty())
-      stream << "$" << operand + ofA << ", p";
-    else
-      stream << sums[1] << ", p";
+      stream << a << ", ";
+    stream << b << ", p";
     // Floats can be negated, and of 16 bits transposed.
     if (instruction.accumulator != tile::Element::S32)
       stream << ", 1, 1";
