@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from ... import te
@@ -17,8 +17,8 @@ from ...te.expr import Call, Const, Read
 from ...te.tensor import ComputeOp
 
 __all__ = [
-    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "by_threads", "elements",
-    "in_range", "is_one", "normalized", "operator", "same", "untransposed",
+    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "elements", "in_range",
+    "is_one", "normalized", "operator", "same", "untransposed",
 ]  # fmt: skip
 
 Extent = int | Expr
@@ -31,36 +31,30 @@ class Operator:
     name: str
     function: Callable[..., Any]
     attributes: tuple[str, ...]
-    for_threads: Callable[..., Any] | None = None
+    asks_for_threads: bool = False
+    """Whether the function has statements, which stand in thread axes for a GPU and for the simulator."""
 
     def __call__(self, *operands: Tensor, by_threads: bool = False, **attributes: Any) -> tuple[Tensor, ...]:
         """The results on these operands: for a processor, or, `by_threads`, for a GPU or the simulator."""
-        function = self.for_threads if by_threads and self.for_threads is not None else self.function
-        made = function(*operands, **attributes)
+        if self.asks_for_threads:
+            attributes["by_threads"] = by_threads
+        made = self.function(*operands, **attributes)
         return tuple(made) if is_listed(made) else (made,)
 
 
 OPERATORS: dict[str, Operator] = {}
-"""Every operator by its name: the op `graph.NAME`, whose attributes are the function's keyword arguments."""
+"""Every operator by its name: the op `graph.NAME`, whose attributes are the function's keyword arguments but for
+`by_threads`."""
 
 
 def operator(function: Callable[..., Any]) -> Callable[..., Any]:
     """Puts a function into `OPERATORS`, under its name without the `_` that tells it from Python's own."""
     name = function.__name__.rstrip("_")
     parameters = inspect.signature(function).parameters.values()
-    attributes = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
-    OPERATORS[name] = Operator(name, function, attributes)
+    keywords = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    attributes = tuple(one for one in keywords if one != "by_threads")
+    OPERATORS[name] = Operator(name, function, attributes, "by_threads" in keywords)
     return function
-
-
-def by_threads(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes a function the operator `name` of a GPU and of the simulator, where statements stand in thread axes."""
-
-    def put(function: Callable[..., Any]) -> Callable[..., Any]:
-        OPERATORS[name] = replace(OPERATORS[name], for_threads=function)
-        return function
-
-    return put
 
 
 def same(a: Extent, b: Extent) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import te
 from ...te import Expr, Tensor
-from .common import accumulator, by_threads, operator
+from .common import accumulator, operator
 from .sorting import best_of_sorted
 
 _MOST_RANKED = 1024
@@ -136,23 +136,14 @@ def cumprod(x: Tensor, *, axis: int, exclusive: bool, reverse: bool) -> Tensor:
 
 
 @operator
-def topk(x: Tensor, *, k: int, axis: int, largest: bool) -> tuple[Tensor, Tensor]:
+def topk(x: Tensor, *, k: int, axis: int, largest: bool, by_threads: bool) -> tuple[Tensor, Tensor]:
     """The k best elements along an axis, in order, and where they are.
 
     Of equal ones the first comes first. NaN is the largest. Of some elements each finds its rank, how many come before
     it, by itself; more are sorted.
     """
-    return _best(x, k, axis, largest, False)
-
-
-@by_threads("topk")
-def _topk_by_threads(x: Tensor, *, k: int, axis: int, largest: bool) -> tuple[Tensor, Tensor]:
-    return _best(x, k, axis, largest, True)
-
-
-def _best(x: Tensor, k: int, axis: int, largest: bool, in_threads: bool) -> tuple[Tensor, Tensor]:
     if isinstance(x.shape[axis], int) and x.shape[axis] > _MOST_RANKED:
-        return best_of_sorted(x, k, axis, largest, in_threads)
+        return best_of_sorted(x, k, axis, largest, by_threads)
     extent = x.shape[axis]
     other = te.reduce_axis((0, extent), name="other")
 

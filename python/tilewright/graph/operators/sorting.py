@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import te, tir
 from ...te import Expr, Tensor
-from .common import by_threads, elements, operator
+from .common import elements, operator
 
 __all__ = ["best_of_sorted", "order_of"]
 
@@ -173,21 +173,12 @@ def best_of_sorted(x: Tensor, k: Any, axis: int, largest: bool, in_threads: bool
 
 
 @operator
-def sort_rows(x: Tensor) -> Tensor:
+def sort_rows(x: Tensor, *, by_threads: bool) -> Tensor:
     """The places of the rows of a matrix in ascending order; the first column in which rows differ decides.
 
     Of equal rows the first comes first. NaN is the largest, and one NaN is like another.
     """
-    return _sorted_rows(x, False)
-
-
-@by_threads("sort_rows")
-def _sort_rows_by_threads(x: Tensor) -> Tensor:
-    return _sorted_rows(x, True)
-
-
-def _sorted_rows(x: Tensor, in_threads: bool) -> Tensor:
     count, columns = x.shape
     row = te.compute((1, count, columns), lambda _, i, c: x(i, c), name="row")
-    order = order_of(row, False, in_threads)
+    order = order_of(row, False, by_threads)
     return te.compute((count,), lambda i: order(0, i), name="sort_rows")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import te, tir
 from ...te import Expr, Tensor
-from .common import Extent, by_threads, operator
+from .common import Extent, operator
 
 __all__ = ["MOST_KNOWN"]
 
@@ -21,11 +21,21 @@ MOST_KNOWN = 1024
 """Where the number of boxes is symbolic, a result has as many places as `limit` says up to this, and then as boxes."""
 
 
-def _boxes(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, limit: int, in_threads: bool) -> Tensor:
+@operator
+def suppress_boxes(
+    edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, *, limit: int, by_threads: bool
+) -> Tensor:
+    """By class, the places of the boxes that are selected, best first, and -1 behind them: int64, [batch, classes, …].
+
+    Again and again, the best box of a class is selected, and those that overlap it are left out, `limit` times at most.
+    `edges`, [batch, 4, boxes], has the two low edges of each box, and then the two high ones; `scores` is
+    [batch, classes, boxes]. A score has to be above `least`, [1]. A box is left out where the intersection over the
+    union is above `most`, [1].
+    """
     batch, classes, count = scores.shape
     known = isinstance(count, int)
     places: Extent = min(limit, count) if known else limit if limit <= MOST_KNOWN else count
-    statements = _in_threads if in_threads else _on_processor
+    statements = _in_threads if by_threads else _on_processor
     found = te.extern(
         (batch * classes, places),
         [edges, scores, least, most],
@@ -34,23 +44,6 @@ def _boxes(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, limit: in
         dtype="int64",
     )
     return te.compute((batch, classes, places), lambda b, c, i: found(b * classes + c, i), name="suppress_boxes")
-
-
-@operator
-def suppress_boxes(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, *, limit: int) -> Tensor:
-    """By class, the places of the boxes that are selected, best first, and -1 behind them: int64, [batch, classes, …].
-
-    Again and again, the best box of a class is selected, and those that overlap it are left out, `limit` times at most.
-    `edges`, [batch, 4, boxes], has the two low edges of each box, and then the two high ones; `scores` is
-    [batch, classes, boxes]. A score has to be above `least`, [1]. A box is left out where the intersection over the
-    union is above `most`, [1].
-    """
-    return _boxes(edges, scores, least, most, limit, False)
-
-
-@by_threads("suppress_boxes")
-def _suppress_boxes_by_threads(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor, *, limit: int) -> Tensor:
-    return _boxes(edges, scores, least, most, limit, True)
 
 
 def _overlap(edges: Any, b: Any, one: Any, other: Any) -> Expr:
