@@ -7,13 +7,14 @@
 
 from .architectures import architectures
 from .capabilities import Capability, capability_of, number_of
-from .gpu import GPU
+from .gpu import GPU, MOST_BLOCKS_YZ
 from .present import present
 from .table import KNOWN, default_for, find
 
 __all__ = [
     "GPU",
     "KNOWN",
+    "MOST_BLOCKS_YZ",
     "Capability",
     "architectures",
     "capability_of",

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from .capabilities import Capability, Rates, features_of, number_of
 
-__all__ = ["GPU"]
+__all__ = ["GPU", "MOST_BLOCKS_YZ"]
+
+MOST_BLOCKS_YZ = 65535
+"""Blocks of a grid along its second axis, and along its third: so many at most on each GPU of CUDA's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..devices import MOST_BLOCKS_YZ
 from ..te import IterVar, thread_axis
 from ..te.scan_stages import ScanOp
 from ..te.schedule import Schedule
@@ -12,8 +13,6 @@ from .groups import Group
 from .plan import Decision
 
 __all__ = ["Statements"]
-
-_MOST_ALONG_Y = 65535
 
 
 class Statements:
@@ -65,7 +64,7 @@ def _axes_of(scan: ScanOp) -> tuple[list[IterVar], list[IterVar]]:
     axes = list(scan.axis[1:])
     apart = [axis for place, axis in enumerate(axes, 1) if len(scan.scans) == 1 and _is_apart(scan, place)]
     apart.sort(key=lambda axis: -size_of([axis]))
-    if not 0 < len(apart) == len(axes) - 1 <= 2 or not is_static(apart[1:]) or size_of(apart[1:]) > _MOST_ALONG_Y:
+    if not 0 < len(apart) == len(axes) - 1 <= 2 or not is_static(apart[1:]) or size_of(apart[1:]) > MOST_BLOCKS_YZ:
         return [], axes
     return apart, [axis for axis in axes if not any(axis is one for one in apart)]
 

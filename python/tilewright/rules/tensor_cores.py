@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
+from ..devices import MOST_BLOCKS_YZ
 from ..dtypes import item_bytes
 from ..instructions import MMA_SYNC, mma_sync
 from ..schedules.matmuls.mma import COPY, tile_by_mma
@@ -100,7 +101,7 @@ class TensorCores:
         if a != b or types not in MMA_SYNC or a.startswith("float8") and "mma.sync.f8" not in gpu.features:
             return None
         problem = problem_of(found)
-        if problem.batch > 65535 or -(-problem.M // 16) > 65535:
+        if problem.batch > MOST_BLOCKS_YZ or -(-problem.M // 16) > MOST_BLOCKS_YZ:
             return None
         seconds: dict[Tile, float] = {}
         for one, time in timed_candidates(problem, gpu, "matmul_mma"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from ..devices import MOST_BLOCKS_YZ
 from ..schedules.matmuls.simt import fetch, multiply_tiles
 from ..schedules.matmuls.simt_tiles import tiles_for
 from ..te import Expr, Var, indexdiv, thread_axis
@@ -20,7 +21,6 @@ __all__ = ["VectorTiles"]
 
 # The settings that are worth a tuner's time, of those that the model takes for the fastest.
 _SETTINGS = 24
-_GRID = 65535
 
 
 class VectorTiles:
@@ -37,13 +37,13 @@ class VectorTiles:
         if found is None or gpu is None or {*found.operand_dtypes, found.stage.op.dtype} != {"float32"}:
             return None
         problem = problem_of(found)
-        if problem.batch > _GRID or -(-problem.M // 16) > _GRID:
+        if problem.batch > MOST_BLOCKS_YZ or -(-problem.M // 16) > MOST_BLOCKS_YZ:
             return None
         seconds = tiles_for(problem.M, problem.N, problem.K, problem.batch, gpu)
         rows = rows_of(found)
         # Parts of any number of rows could take any memory.
         is_bounded = found.stage.is_static or (isinstance(rows, Var) and rows.maximum == problem.M)
-        parts = _GRID // problem.batch if is_bounded else 1
+        parts = MOST_BLOCKS_YZ // problem.batch if is_bounded else 1
         fitting = [tiles for tiles in seconds if tiles[3] <= parts][:_SETTINGS]
         if not fitting:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..devices import MOST_BLOCKS_YZ
 from ..instructions import WGMMA, wgmma
 from ..schedules.matmuls.timed_candidates import timed_candidates
 from ..schedules.matmuls.warpgroup_tiles import Tiling, no_more, tile_by_wgmma
@@ -41,7 +42,7 @@ class Warpgroups:
         if any(problem.is_turned):
             return None
         # TMA steps over rows of multiples of 16 bytes.
-        if not all(problem.is_aligned) or problem.M < 64 or problem.N < 64 or problem.batch > 65535:
+        if not all(problem.is_aligned) or problem.M < 64 or problem.N < 64 or problem.batch > MOST_BLOCKS_YZ:
             return None
         seconds = {
             tuple(sorted(one.options.items())): time

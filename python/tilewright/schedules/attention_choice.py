@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ..devices import GPU
+from ..devices import GPU, MOST_BLOCKS_YZ
 from .attention_memory import takes
 
 __all__ = [
@@ -40,7 +40,6 @@ class Laid(Protocol):
 
 
 _TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
-_MOST_BLOCKS = 65535  # along the second and the third axis of a grid
 _LEAST_ROWS = 8  # of a box
 _SHORT = 1024  # keys
 _WIDE, _WIDER = 192, 80  # columns of a head, and keys of a tile
@@ -96,7 +95,7 @@ def gradient_tiles_for(
     width, wide, queries, keys = q.shape[-1], v.shape[-1], q.shape[-2], k.shape[-2]
     if not 2 <= len(shape) <= 4 or 0 in shape or tuple(shape[:-2]) != tuple(q.shape[:-2]):
         return None
-    if max(shape[:-2], default=1) > _MOST_BLOCKS or any(one.align < _ALIGNED for one in (q, k, v)):
+    if max(shape[:-2], default=1) > MOST_BLOCKS_YZ or any(one.align < _ALIGNED for one in (q, k, v)):
         return None
     widest = max(width, wide)
     if width % _BOX or wide % _BOX or widest > _WIDEST or min(queries, keys) < _LEAST_SUMMED:
@@ -129,7 +128,7 @@ def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] 
         return None
     width, wide, queries, keys = q.shape[-1], v.shape[-1], q.shape[-2], k.shape[-2]
     heads = q.shape[:-2]
-    if not 1 <= len(heads) <= 2 or 0 in (*q.shape, *k.shape) or max(heads) > _MOST_BLOCKS:
+    if not 1 <= len(heads) <= 2 or 0 in (*q.shape, *k.shape) or max(heads) > MOST_BLOCKS_YZ:
         return None
     widest = max(width, wide)
     if width % _PANEL or wide % _PANEL or widest > 2 * _MOST_SUMS or min(queries, keys) < _LEAST_SUMMED:
@@ -224,7 +223,7 @@ def tiles_for(
     """
     if gpu is None or "wgmma" not in gpu.features or q.dtype not in ("float16", "bfloat16"):
         return None
-    if len(shape) > 4 or 0 in (*shape, *k.shape, *q.shape) or max(shape[:-2], default=1) > _MOST_BLOCKS:
+    if len(shape) > 4 or 0 in (*shape, *k.shape, *q.shape) or max(shape[:-2], default=1) > MOST_BLOCKS_YZ:
         return None
     if not all(is_for_tma(one.shape, one.strides) and one.align >= _ALIGNED for one in (q, k, v)):
         return None
