@@ -40,7 +40,7 @@ def read_command(
     if not options.out:
         return lambda: _collect(tool, options.shards, rest, options.minutes)
     results = _collect(tool, options.shards, rest, options.minutes)
-    told = {
+    report = {
         "command": f"python {' '.join([Path(tool).name, *sys.argv[1:]])}",
         "target": options.target,
         "counts": dict(Counter(result.split(":")[0] for result in results.values())),
@@ -48,8 +48,8 @@ def read_command(
             name: one for name, one in sorted(results.items()) if not one.startswith(("passes", "out"))
         },
     }
-    options.out.write_text(json.dumps(told, indent=1) + "\n")
-    print(told["counts"])
+    options.out.write_text(json.dumps(report, indent=1) + "\n")
+    print(report["counts"])
     return None
 
 

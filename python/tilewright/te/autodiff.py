@@ -186,25 +186,25 @@ class _Reverse:
         A multiplication and an addition may be one operation (FMA) in one loop and two in another. So elements that
         are computed are kept, and the result is looked for among them.
         """
-        axes = (*op.axis, *op.reduce_axis)
-        lows = [axis.dom[0] for axis in axes if axis.dom is not None]
         if _is_read(value):
             return value == Read(made, tuple(op.axis), self._source)
+        axes = (*op.axis, *op.reduce_axis)
+        doms = [axis.dom for axis in axes if axis.dom is not None]  # all have one
         if made not in self._kept:
 
             def element(*at: IterVar) -> Expr:
-                place = {id(axis): one + low if low else one for axis, one, low in zip(axes, at, lows)}
+                place = {id(axis): one + dom[0] if dom[0] else one for axis, one, dom in zip(axes, at, doms)}
                 return rewrite(value, lambda part: place.get(id(part)) if isinstance(part, IterVar) else None)
 
-            kept = compute([axis.dom.extent for axis in axes if axis.dom is not None], element, f"{op.name}_values")
+            kept = compute([dom.extent for dom in doms], element, f"{op.name}_values")
 
             def result(*at: IterVar) -> Expr:
-                over = [reduce_axis((0, axis.dom.extent), axis.name) for axis in op.reduce_axis if axis.dom is not None]
+                over = [reduce_axis((0, dom.extent), axis.name) for axis, dom in list(zip(axes, doms))[len(at) :]]
                 return (largest if reduction.name == "max" else least)(kept(*at, *over), axis=over)
 
             self._kept[made] = kept, compute(made.shape, result, f"{op.name}_{reduction.name}")
         kept, found = self._kept[made]
-        places = [axis - low if low else axis for axis, low in zip(axes, lows)]
+        places = [axis - dom[0] if dom[0] else axis for axis, dom in zip(axes, doms)]
         return kept(*places) == found(*op.axis)
 
     def _part(self, op: ComputeOp, read: Read, factor: Expr, adjoint: Tensor) -> Tensor:
