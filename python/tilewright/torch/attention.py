@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,8 +20,6 @@ __all__ = ["attention"]
 _HALVES = (torch.float16, torch.bfloat16)
 _GRADIENTS = ("q", "k", "v", "mask", "sinks")
 _ARRAYS = ("seed", "lengths", "slopes", "sinks")  # the last inputs, behind the options
-_SINKS = 11  # the place of sinks behind the mask: eight options, and three arrays
-_COUNT = 16  # inputs
 _Window = tuple[int | None, int | None] | None
 
 
@@ -33,6 +32,11 @@ def _options(
         "is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa, "window": window, "softcap": softcap,
         "offset": offset, "dropout_p": dropout_p,
     }  # fmt: skip
+
+
+_FIRST = _GRADIENTS[:4]  # the first inputs, before the options
+_COUNT = len(_FIRST) + len(inspect.signature(_options).parameters) + len(_ARRAYS)
+_SINKS = _COUNT - len(_FIRST) - 1  # the place of sinks behind the mask
 
 
 def _dense(x: torch.Tensor) -> torch.Tensor:
@@ -152,7 +156,7 @@ def _(
 
 def _wanted(ctx: Any, head: torch.Tensor, *made: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
     """The gradients by all inputs; None where autograd needs none."""
-    inputs = ctx.saved_tensors[: len(_GRADIENTS[:4]) + len(_ARRAYS)]
+    inputs = ctx.saved_tensors[: len(_FIRST) + len(_ARRAYS)]
     # Inputs that a call leaves out at the end are not among these.
     needs = [*ctx.needs_input_grad, *[False] * _COUNT][:_COUNT]
     wanted = [*needs[:4], needs[-1]]
