@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tilewright as tw
-from tilewright import te, testing
+from rule_programs import Made, check
+from tilewright import te
 
 NUMBERS = np.random.default_rng(5)
-Made = tuple[list[te.Tensor], list[te.Tensor], list[np.ndarray], list[np.ndarray]]
 
 
 def floats(*shape: int) -> np.ndarray:
@@ -161,11 +160,4 @@ PROGRAMS: list[Callable[[], Made]] = [
 @pytest.mark.parametrize("target", ["sim", "cpu"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_programs_of_users(program: Callable[[], Made], target: str) -> None:
-    inputs, outputs, arrays, exact = program()
-    func = tw.build(tw.auto_schedule(outputs, target), [*inputs, *outputs], target)
-    made = testing.run(func, arrays, [(np.shape(one), out.dtype) for one, out in zip(exact, outputs)])
-    for got, one in zip(made, exact, strict=True):
-        if got.dtype.kind == "f":
-            np.testing.assert_allclose(got, one, rtol=2e-5, atol=2e-5)
-        else:
-            np.testing.assert_array_equal(got, one)
+    check(program, target)
