@@ -122,6 +122,47 @@ struct ExpandErfOfTerm : OpRewritePattern<math::ErfOp> {
   }
 };
 
+/// A value and the positive number that it is multiplied by.
+struct Multiple {
+  Value of;
+  double by;
+};
+
+/// `value` as a multiple of what it is a product or a quotient of; of itself where it is neither.
+Multiple multipleOf(Value value) {
+  APFloat number(0.0f);
+  Operation *op = value.getDefiningOp();
+  if (op && isa<arith::MulFOp, arith::DivFOp>(op) && matchPattern(op->getOperand(1), m_ConstantFloat(&number)))
+    if (double by = number.convertToDouble(); by > 0x1p-20 && by < 0x1p20)
+      return {op->getOperand(0), isa<arith::MulFOp>(op) ? by : 1 / by};
+  return {value, 1.0};
+}
+
+/// gelu: a product of x and 1 + erf(c x) needs neither of its factors.
+struct ExpandProductWithErf : OpRewritePattern<math::ErfOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
+    auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : nullptr;
+    auto product = sum && sum->hasOneUse() ? dyn_cast<arith::MulFOp>(*sum->user_begin()) : nullptr;
+    if (!product || !getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "not on f32, or for more than a product with a sum");
+    if (!matchPattern(sum.getLhs(), m_OneFloat()) && !matchPattern(sum.getRhs(), m_OneFloat()))
+      return rewriter.notifyMatchFailure(op, "not for a sum with 1");
+    Value factor = product.getLhs() == sum.getResult() ? product.getRhs() : product.getLhs();
+    Multiple z = multipleOf(op.getOperand());
+    Multiple x = factor == z.of ? Multiple{factor, 1.0} : multipleOf(factor);
+    if (x.of != z.of)
+      return rewriter.notifyMatchFailure(op, "not for a product with what erf is of");
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    Float result = kernelmath::productWithErf({&m, x.of}, x.by, {&m, op.getOperand()}, z.by);
+    rewriter.replaceOp(product, result.value);
+    rewriter.eraseOp(sum);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// Beside 1, a power of 2 that is subnormal is 0 once it is rounded.
 struct ApproximateTerm : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
@@ -249,13 +290,14 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                  Expand<math::AtanhOp, f::atanh>, Expand<math::Log1pOp, f::log1p>, Expand<math::ExpM1Op, f::expm1>>(
         context, /*benefit=*/1);
     patterns.add<ExpandErfOfTerm>(context, /*benefit=*/2);
+    patterns.add<ExpandProductWithErf>(context, /*benefit=*/3);
     // C libraries are off by 8 units and more next to multiples of pi / 2.
     if (onlyBeyondLLVM)
       patterns.add<ExpandDouble<math::SinOp, f::sin>, ExpandDouble<math::CosOp, f::cos>,
                    ExpandDouble<math::TanOp, f::tan>, ExpandDouble<math::Log10Op, f::log10>>(context);
     // LLVM takes the logarithm of 1 + x, and 1 from the power, which loses small numbers.
     if (!onlyBeyondLLVM) {
-      f::populateLimitedDivision(patterns);
+      f::populateQuantization(patterns);
       patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,
                    Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::SinhOp, f::sinh>,
                    Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>, Expand<math::LogOp, f::log>,

@@ -122,10 +122,22 @@ Float tilewright::kernelmath::erf(Float x) {
   return select(a < 1.0, small, copySign(large, x));
 }
 
-Float tilewright::kernelmath::erfOfTerm(Float x) {
-  // log2(erfc |x|) / |x| where |x| <= 4: what 1 - erfc loses of a small number does not count.
+/// log2(erfc a) / a where 0 <= a <= 4: what 1 - erfc loses of a small number does not count.
+static Float slopeOfErfc(Float a) {
   static constexpr double coefficients[] = {-0x1.7c7edcp-15, 0x1.d32610p-12, -0x1.8672c2p-10, -0x1.9620f6p-11,
                                             0x1.cee886p-6,   -0x1.301720p-3, -0x1.d63aacp-1,  -0x1.a0be9ep+0};
+  return a.m->polynomial(a, {coefficients, coefficients});
+}
+
+Float tilewright::kernelmath::erfOfTerm(Float x) {
   Float a = minimum(abs(x), 4.0);
-  return copySign(1.0 - exp2OfNormal(x.m->polynomial(a, {coefficients, coefficients}) * a), x);
+  return copySign(1.0 - exp2OfNormal(slopeOfErfc(a) * a), x);
+}
+
+Float tilewright::kernelmath::productWithErf(Float x, double factor, Float z, double slope) {
+  // factor x (1 + erf z) = max(2 factor x, 0) - factor |x| erfc |z|, where factor |x| is |z| factor / slope. Past 4,
+  // the power goes on to 0 with |z|, and takes an |x| that is infinite with it.
+  Float a = minimum(abs(z), 4.0), twice = 2 * factor == 1.0 ? x : x * (2 * factor);
+  Float power = exp2OfNormal(fma(slopeOfErfc(a), abs(z), x.m->number(std::log2(factor / slope))));
+  return fma(-a, power, maximum(twice, 0.0));
 }

@@ -21,6 +21,8 @@ Float tanh(Float x);
 Float erf(Float x);
 /// Of f32, within 1.5e-7: enough where it is added to a number of at least 1, as in gelu, and half the work.
 Float erfOfTerm(Float x);
+/// factor x (1 + erf z) of z = slope x, within 2e-7 of the product with 2 and of 1. Both numbers are positive.
+Float productWithErf(Float x, double factor, Float z, double slope);
 /// e to the power of a sum, of which `high` is between the bounds beyond which the result is 0 or infinity, or not far
 /// outside; times 2^exponent.
 Float expOfPair(Pair x, int exponent = 0);
@@ -55,9 +57,9 @@ Float atan2(Float y, Float x);
 // Remainder.cpp, of scalars
 Float fmod(Float x, Float y);
 
-// LimitedDivision.cpp
-/// Quotients by constants that limits round and bound afterwards, as quantisation does, without a division.
-void populateLimitedDivision(mlir::RewritePatternSet &patterns);
+// Quantization.cpp
+/// What quantisation does: quotients by constants without a division, and integers of few bits without a conversion.
+void populateQuantization(mlir::RewritePatternSet &patterns);
 
 } // namespace tilewright::kernelmath
 

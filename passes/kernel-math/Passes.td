@@ -12,23 +12,28 @@ def ExpandMath : Pass<"expand-math"> {
     f32, the square root, rounding and arithmetic. Scalars and vectors of f32 and f64; f16 and bf16 are computed in f32.
     `arith.remf` and `math.ipowi` become loops, lane by lane. A quotient by a constant that is then rounded and limited to
     a type of few bits, as quantisation does, becomes products. It is rounded as the division is, but for the sign of the
-    zero that a subnormal number becomes. What is no function of te's is left for `check-kernel-ops` to refuse.
+    zero that a subnormal number becomes. Integers of up to 16 bits that are rounded and limited as floats become
+    the last bits of a sum with 1.5 2^23. A product of x and 1 + erf(c x), as in gelu, has a formula of its own. What is
+    no function of te's is left for `check-kernel-ops` to refuse.
 
     ```mlir
     %y = math.exp %x : f32
     ```
     becomes
     ```mlir
-    %0 = arith.maximumf %x, %lowest : f32
-    %1 = arith.minimumf %0, %highest : f32
-    %2 = arith.mulf %1, %log2e : f32
-    %n = math.floor %2 : f32
+    %0 = arith.mulf %x, %log2e : f32
+    %1 = arith.maximumf %0, %lowest : f32
+    %2 = arith.minimumf %1, %highest : f32
+    %sum = arith.addf %2, %shift : f32
+    %n = arith.subf %sum, %shift : f32
     %3 = arith.negf %n : f32
-    %4 = math.fma %1, %log2e, %3 : f32
-    %f = math.fma %1, %log2e_low, %4 : f32
-    %5 = math.exp2 %f : f32
-    %6 = math.exp2 %n : f32
-    %y = arith.mulf %5, %6 : f32
+    %4 = math.fma %x, %log2e, %3 : f32
+    %f = math.fma %x, %log2e_low, %4 : f32
+    %5 = math.exp2 %f fastmath<afn> : f32
+    %6 = arith.bitcast %sum : f32 to i32
+    %7 = arith.shli %6, %c23 : i32
+    %8 = arith.bitcast %7 : i32 to f32
+    %y = arith.mulf %5, %8 : f32
     ```
   }];
   let options = [Option<"onlyBeyondLLVM", "only-beyond-llvm", "bool", "false",

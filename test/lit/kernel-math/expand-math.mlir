@@ -180,6 +180,50 @@ gpu.module @functions {
     gpu.return
   }
 
+  // gelu, with the factor 1/2 before or behind: neither 1 - power nor the sign of erf is needed.
+  // CHECK-LABEL: gpu.func @product_with_erf
+  // CHECK-SAME: %[[A:.*]]: memref
+  // CHECK: %[[X:.*]] = memref.load %[[A]]
+  // CHECK: %[[Z:.*]] = arith.mulf %[[X]], %cst{{.*}} : f32
+  // CHECK: %[[ABS:.*]] = math.absf %[[Z]] : f32
+  // CHECK: %[[NEAR:.*]] = arith.minimumf %[[ABS]], %{{.*}} : f32
+  // CHECK-NOT: math.copysign
+  // CHECK: %[[POWER:.*]] = math.exp2 %{{.*}} fastmath<afn> : f32
+  // CHECK: %[[POSITIVE:.*]] = arith.maximumf %[[X]], %{{.*}} : f32
+  // CHECK: %[[MINUS:.*]] = arith.negf %[[NEAR]] : f32
+  // CHECK: %[[GELU:.*]] = math.fma %[[MINUS]], %[[POWER]], %[[POSITIVE]] : f32
+  // CHECK: memref.store %[[GELU]]
+  // CHECK-NOT: math.copysign
+  // CHECK: memref.store
+  // Of other numbers than what erf is of.
+  // CHECK: math.copysign
+  // CHECK: gpu.return
+  gpu.func @product_with_erf(%a: memref<4xf32>, %other: f32) kernel {
+    %one = arith.constant 1.0 : f32
+    %half = arith.constant 0.5 : f32
+    %slope = arith.constant 0.707106769 : f32
+    %root = arith.constant 1.41421354 : f32
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf32>
+    %z = arith.mulf %x, %slope : f32
+    %erf = math.erf %z : f32
+    %sum = arith.addf %erf, %one : f32
+    %xHalf = arith.mulf %x, %half : f32
+    %y = arith.mulf %xHalf, %sum : f32
+    memref.store %y, %a[%i] : memref<4xf32>
+    %z1 = arith.divf %x, %root : f32
+    %erf1 = math.erf %z1 : f32
+    %sum1 = arith.addf %one, %erf1 : f32
+    %x1 = arith.mulf %sum1, %x : f32
+    %y1 = arith.mulf %x1, %half : f32
+    memref.store %y1, %a[%i] : memref<4xf32>
+    %erf2 = math.erf %z : f32
+    %sum2 = arith.addf %erf2, %one : f32
+    %y2 = arith.mulf %other, %sum2 : f32
+    memref.store %y2, %a[%i] : memref<4xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @erf_beside_less
   // CHECK: arith.cmpf
   // CHECK: gpu.return
@@ -209,7 +253,7 @@ gpu.module @functions {
   }
 }
 
-// A quotient by a constant that is rounded and limited: the operand is limited first.
+// A quotient by a constant that is rounded and limited: the operand is limited first, and rounded by a sum.
 // CHECK-LABEL: func.func @quantize(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: f32, %{{.*}}: f32
 func.func @quantize(%x: f32, %y: f32) -> (i8, f8E4M3FN, i8) {
@@ -223,7 +267,11 @@ func.func @quantize(%x: f32, %y: f32) -> (i8, f8E4M3FN, i8) {
   // CHECK: %[[MINUS:.*]] = arith.negf %[[Q]] : f32
   // CHECK: %[[REST:.*]] = math.fma %[[MINUS]], %{{.*}}, %[[Z]] : f32
   // CHECK: %[[EXACT:.*]] = math.fma %[[REST]], %[[INVERSE]], %[[Q]] : f32
-  // CHECK: math.roundeven %[[EXACT]]
+  // CHECK: %[[SUM:.*]] = arith.addf %[[EXACT]], %{{.*}} : f32
+  // CHECK: %[[BITS:.*]] = arith.bitcast %[[SUM]] : f32 to i32
+  // CHECK: %[[ODD:.*]] = arith.subi %[[BITS]], %c1_i32
+  // CHECK: %[[KNOWN:.*]] = arith.minui %[[ODD]], %c1262551040_i32
+  // CHECK: arith.trunci %[[KNOWN]] : i32 to i8
   %0 = arith.divf %x, %scale : f32
   %1 = math.roundeven %0 : f32
   %2 = arith.addf %1, %zero : f32
@@ -242,6 +290,35 @@ func.func @quantize(%x: f32, %y: f32) -> (i8, f8E4M3FN, i8) {
   %11 = arith.minimumf %10, %most : f32
   %12 = arith.fptosi %11 : f32 to i8
   return %5, %9, %12 : i8, f8E4M3FN, i8
+}
+
+// Without a division. What is limited again, is not an integer, or is beyond the type is converted as before.
+// CHECK-LABEL: func.func @rounded(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: vector<4xf32>
+func.func @rounded(%x: vector<4xf32>) -> (vector<4xi8>, vector<4xi8>, vector<4xi8>) {
+  %least = arith.constant dense<0.000000e+00> : vector<4xf32>
+  %most = arith.constant dense<2.550000e+02> : vector<4xf32>
+  %half = arith.constant dense<2.500000e+00> : vector<4xf32>
+  // CHECK: %[[LOW:.*]] = arith.maximumf %[[X]], %{{.*}} : vector<4xf32>
+  // CHECK: %[[Z:.*]] = arith.minimumf %[[LOW]], %{{.*}} : vector<4xf32>
+  // CHECK: arith.addf %[[Z]], %{{.*}} : vector<4xf32>
+  // CHECK: arith.trunci %{{.*}} : vector<4xi32> to vector<4xi8>
+  %0 = math.roundeven %x : vector<4xf32>
+  %1 = arith.maximumf %0, %least : vector<4xf32>
+  %2 = arith.minimumf %1, %most : vector<4xf32>
+  %3 = arith.fptoui %2 : vector<4xf32> to vector<4xi8>
+  // CHECK: arith.fptosi
+  %4 = math.roundeven %x : vector<4xf32>
+  %5 = arith.maximumf %4, %least : vector<4xf32>
+  %6 = arith.minimumf %5, %most : vector<4xf32>
+  %7 = arith.fptosi %6 : vector<4xf32> to vector<4xi8>
+  // CHECK: arith.fptoui
+  %8 = math.roundeven %x : vector<4xf32>
+  %9 = arith.addf %8, %half : vector<4xf32>
+  %10 = arith.maximumf %9, %least : vector<4xf32>
+  %11 = arith.minimumf %10, %most : vector<4xf32>
+  %12 = arith.fptoui %11 : vector<4xf32> to vector<4xi8>
+  return %3, %7, %12 : vector<4xi8>, vector<4xi8>, vector<4xi8>
 }
 
 // CHECK-LABEL: func.func @not_only_quantized(
