@@ -20,7 +20,8 @@ from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.strides import Strided
 from ..te.walks import parts
-from .attention_groups import attention_group
+from .attention_groups import AttentionGroup, attention_group
+from .convolution_groups import ConvolutionGroup, convolution_group
 from .definitions import label_of, symbols_apart, tensors_of
 from .joint_results import as_one_stage
 from .types import TensorType, from_ir
@@ -147,6 +148,7 @@ def _read_group(
     block = group.regions[0].blocks[0]
     tensors: dict[ir.Value, Tensor] = {}
     inputs: dict[ir.Value, Tensor] = {}
+    constants: dict[ir.Value, Tensor] = {}
     names: list[str] = []
     members: list[ir.Operation] = []
     nodes: dict[str, None] = {}
@@ -155,7 +157,7 @@ def _read_group(
         found = operation.operation
         if found.name == "graph.constant":
             with at_source(Source(label_of(found), 0)):
-                tensors[found.result] = constant_tensor(found, symbols)
+                tensors[found.result] = constants[found.result] = constant_tensor(found, symbols)
             text.append(f"{found.attributes['value']}")
             continue
         if found.name == "graph.yield":
@@ -187,7 +189,11 @@ def _read_group(
     offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
     text.append(str([list(tensors).index(value) for value in yielded]))
     with at_source(Source(next(reversed(nodes), "group"), 0)):
-        kernel = attention_group(members, symbols, target) if "attention" in names else None
+        kernel: AttentionGroup | ConvolutionGroup | None = None
+        if "attention" in names:
+            kernel = attention_group(members, symbols, target)
+        elif "windows" in names and target.kind != "cpu":
+            kernel = convolution_group(members, constants, yielded, symbols, target)
         if kernel is not None:
             schedule, values, arguments, views = kernel.schedule, kernel.values, kernel.arguments, kernel.views
         else:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..devices import GPU
 from ..dtypes import dtype_of
 from ..target import Target
 from ..te.schedule import Schedule
-from ..te.tensor import Tensor
+from ..te.tensor import Operation, Tensor
+from .convolutions import InTiles
 from .facts import Program
 from .groups import Group
 from .plan import Choice, Decision
 
-__all__ = ["Context", "Rule", "choice", "power_of_two", "item_bytes"]
+__all__ = ["Context", "Rule", "TiledConvolution", "choice", "power_of_two", "item_bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class TiledConvolution:
+    """What was decided of a convolution, its stages in whole tiles, and the results that TMA stores, if it does."""
+
+    decision: Decision
+    stages: InTiles
+    stored: Tensor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,8 @@ class Context:
     program: Program
     threads: int
     """How many threads keep the device busy."""
+    tiles: Mapping[Operation, TiledConvolution] = field(default_factory=dict[Operation, "TiledConvolution"])
+    """The convolutions that are in whole tiles, by the stages of their sums."""
 
 
 class Rule(Protocol):

@@ -19,10 +19,11 @@ _THREADS = (64, 128, 256, 512)
 _BYTES = 16
 
 
-def inline(s: Schedule, group: Group) -> None:
-    """Computes what the group says in the place of its reads."""
+def inline(s: Schedule, group: Group, but: Tensor | None = None) -> None:
+    """Computes what the group says in the place of its reads, `but` one."""
     for stage in group.inlined:
-        s[stage.op].compute_inline()
+        if but is None or stage.op is not but.op:
+            s[stage.op].compute_inline()
 
 
 def spread(s: Schedule, tensor: Tensor, threads: int, lanes: int = 1, turns: int = 1) -> None:

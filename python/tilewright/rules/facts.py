@@ -108,6 +108,10 @@ class StageFacts:
     """Of an element, or of one iteration of a reduction, in additions."""
     readers: list[StageFacts] = field(default_factory=lambda: list[StageFacts](), repr=False)
     evaluations: int = 0
+    is_stored: bool = False
+    """Whether it is stored, and not computed where it is read: copies read it from memory."""
+    is_in_tiles: bool = False
+    """Whether it has more elements than are read, so that tiles of them are whole."""
 
     @property
     def name(self) -> str:

@@ -140,6 +140,7 @@ def can_inline(stage: StageFacts) -> bool:
     return (
         stage.kind == Kind.MAP
         and not stage.is_output
+        and not stage.is_stored
         and stage.op.num_outputs == 1
         and all(reader.kind in (Kind.MAP, Kind.REDUCTION) for reader in stage.readers)
     )

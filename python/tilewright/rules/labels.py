@@ -102,7 +102,8 @@ class Labels:
                         continue
                     if label is None or axis is None or axis.dom is None or own is None or axis.dom.min:
                         return None
-                    if not _is_same(axis.dom.extent, own.extent):
+                    dom = self.root.spatial[label].dom if reader.is_in_tiles else axis.dom
+                    if dom is None or not stage.is_in_tiles and not _is_same(dom.extent, own.extent):
                         return None
                     labels.append(label)
                 if len(set(labels)) != len(labels) or (found is not None and tuple(labels) != found):

@@ -17,8 +17,9 @@ from ..te.schedule import Schedule, create_schedule
 from ..te.tensor import Operation, Tensor
 from .attention import Attention, attention_in
 from .classes import in_classes, rows_in
-from .context import Context, Rule
+from .context import Context, Rule, TiledConvolution
 from .contraction import contraction_of
+from .convolutions import Tiled
 from .cpu import CPU_RULES
 from .elementwise import Elementwise, Fallback, Transposed
 from .facts import Program
@@ -32,6 +33,7 @@ from .scans import Statements
 from .simt import TiledContraction
 from .tensor_cores import TensorCores
 from .vector_tiles import VectorTiles
+from .warpgroup_convolutions import WarpgroupConvolutions, convolutions_in, store_images
 from .warpgroups import Warpgroups
 from .windows import Windows, is_staged
 
@@ -39,6 +41,7 @@ __all__ = ["auto_schedule"]
 
 _GPU_RULES: tuple[Rule, ...] = (
     Statements(),
+    WarpgroupConvolutions(),
     Warpgroups(),
     TensorCores(),
     VectorTiles(),
@@ -150,13 +153,27 @@ def _schedule_of(
     if found is not None and asked <= {found.name}:
         return _of_whole(found, s.outputs[0], where, settings)
     program = Program(s.outputs)
-    matrices = as_matrices(program, s.outputs, gpu)
+    threads = gpu.sms * gpu.threads_per_sm if gpu else 1
+    convolutions: Mapping[Operation, tuple[Decision, Tiled]] = {}
+    if gpu is not None and not rules:
+        with where:
+            convolutions = convolutions_in(Program(s.outputs), gpu, threads, settings)
+    matrices = as_matrices(program, s.outputs, gpu, {op: tiled for op, (_, tiled) in convolutions.items()})
     if matrices.instead:
         s = create_schedule([matrices.instead.get(op, op) for op in s.outputs])
         s.instead = matrices.instead
         program = Program(s.outputs)
         program.views, program.together = matrices.views, matrices.together
-    context = Context(where, gpu, program, gpu.sms * gpu.threads_per_sm if gpu else 1)
+    tiles = {
+        one.total.op: TiledConvolution(convolutions[op][0], one, matrices.stored.get(op))
+        for op, one in matrices.tiles.items()
+    }
+    for one in tiles.values():
+        store_images(program, one.stages.found)
+        for tensor in (one.stages.total, one.stored):
+            if tensor is not None:
+                program.stages[tensor.op].is_in_tiles = True
+    context = Context(where, gpu, program, threads, tiles)
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
     groups = groups_of(program, context.threads, anchors, matrices.matmuls, *([is_staged] if gpu else []))
@@ -223,4 +240,4 @@ def _decide(context: Context, rules: Sequence[Rule], group: Group, wanted: Mappi
         if decision.seconds is not None:
             estimated = [one for one in found if one[1].seconds is not None]
             rule, decision = min(estimated, key=lambda one: one[1].seconds or 0.0)
-    return rule, replace(decision, rules=names)
+    return rule, replace(decision, rules=decision.rules or names)

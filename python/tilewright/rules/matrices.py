@@ -5,7 +5,7 @@ The matrix of windows is never stored: its elements are computed where the matmu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from math import gcd, prod
@@ -14,16 +14,18 @@ from typing import Any
 from ..devices import GPU
 from ..instructions import MMA_SYNC
 from ..te import Expr, Tensor, compute, reduce_axis, sum
-from ..te.expr import Call, Cast, Const, IterVar, Read, ReduceItem, Select
+from ..te.expr import Call, Cast, IterVar, Read, ReduceItem
 from ..te.linear import linear_of
 from ..te.program import operations
 from ..te.rewrite import rewrite
 from ..te.scan_stages import ScanOp
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp
 from .contraction import Contraction, contraction_of
+from .convolutions import InTiles, Tiled, convolution_of, in_tiles, stored_by_tiles
 from .facts import Access, Program, StageFacts, extent_of
+from .moves import moved_by, through
 
-__all__ = ["Matrices", "as_matrices", "moved_by"]
+__all__ = ["Matrices", "as_matrices"]
 
 # Fewer rows, columns or elements along K are not worth tiles of a matmul: of types for tensor cores, and of float32.
 _HALVES, _FLOATS = (16, 16, 16), (8, 32, 8)
@@ -38,22 +40,34 @@ class Matrices:
     matmuls: set[Operation] = field(default_factory=set[Operation])
     views: set[Operation] = field(default_factory=set[Operation])
     """Operands that are the elements of a tensor in their order in memory, with other extents."""
+    tiles: dict[Operation, InTiles] = field(default_factory=dict[Operation, InTiles])
+    """What stands for convolutions in whole tiles of pixels."""
+    stored: dict[Operation, Tensor] = field(default_factory=dict[Operation, Tensor])
+    """Of these the results in whole tiles, which TMA stores."""
     together: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """How many elements of an operand's row lie together in memory, of operands that are elements of a tensor."""
 
 
-def as_matrices(program: Program, outputs: Sequence[Operation], gpu: GPU | None) -> Matrices:
-    """The program with its convolutions as matmuls. Nothing changes where scans or statements use the results."""
+def as_matrices(
+    program: Program, outputs: Sequence[Operation], gpu: GPU | None, tiles: Mapping[Operation, Tiled] | None = None
+) -> Matrices:
+    """The program with its convolutions as matmuls, or in such `tiles` of pixels. Nothing changes where scans or
+    statements use the results.
+    """
+    tiles = tiles or {}
+    by_root = {one.root: op for op, one in tiles.items() if one.root is not None}
     found = {
         stage.op: contraction
         for stage in program
-        if (contraction := contraction_of(stage)) is not None and _is_worth_it(contraction, gpu)
+        if stage.op not in tiles
+        and (contraction := contraction_of(stage)) is not None
+        and _is_worth_it(contraction, gpu)
     }
     stored = {stage.op for stage in program if gpu is not None and _is_stored(stage)}
     made = Matrices()
-    if not found and not stored:
+    if not found and not stored and not tiles:
         return made
-    instead = made.instead
+    instead, ends = made.instead, set[Operation]()
     for op in operations(outputs):
         if isinstance(op, PlaceholderOp) or not any(tensor.op in instead for tensor in op.input_tensors):
             now = op
@@ -63,13 +77,22 @@ def as_matrices(program: Program, outputs: Sequence[Operation], gpu: GPU | None)
             return Matrices()
         if op in found:
             contraction = found[op] if now is op else _again(now)
-            matmul = _Matmul(contraction, adds_zero=gpu is not None)
+            matmul = _Matmul(contraction, ends, adds_zero=gpu is not None)
             made.matmuls.add(matmul.total.op)
             made.views |= matmul.views
             made.together |= matmul.together
             now = matmul.result.op
+        elif op in tiles:
+            convolution = convolution_of(_facts_of(now), ends)
+            assert convolution is not None
+            made.tiles[op] = in_tiles(convolution, tiles[op].candidate)
+            now = made.tiles[op].result.op
         elif op in stored:
             now = _added_to_zero(now)
+        if op in by_root:
+            tiled, result = stored_by_tiles(now, made.tiles[by_root[op]])
+            made.stored[by_root[op]], now = tiled, result.op
+            ends.add(now)
         if now is not op:
             instead[op] = now
     return made
@@ -155,17 +178,21 @@ def _reading(op: ComputeOp, instead: Mapping[Operation, Operation]) -> ComputeOp
 
 def _again(op: Operation) -> Contraction:
     """The same contraction of tensors in their place."""
-    (stage,) = (stage for stage in Program([op]) if stage.op is op)
-    again = contraction_of(stage)
+    again = contraction_of(_facts_of(op))
     assert again is not None
     return again
+
+
+def _facts_of(op: Operation) -> StageFacts:
+    (stage,) = (stage for stage in Program([op]) if stage.op is op)
+    return stage
 
 
 class _Matmul:
     """A contraction as a matmul, and its results in their own shape."""
 
-    def __init__(self, found: Contraction, *, adds_zero: bool) -> None:
-        self.found = found
+    def __init__(self, found: Contraction, ends: Collection[Operation], *, adds_zero: bool) -> None:
+        self.found, self.ends = found, ends
         self.views: set[Operation] = set()
         self.together: dict[Operation, int] = {}
         rows, columns, self.batch = _axes_of(found)
@@ -228,7 +255,7 @@ class _Matmul:
                 axes = [*batch, *(self.axes[kind][0] for kind in order)]
                 if [id(axis) for axis in access.axes] == [id(axis) for axis in axes]:
                     return read.tensor, batch, order  # a matrix as it stands
-        value = _through(read)
+        value = through(read, self.ends)
         order = f"{own}k" if _lies_along(value, self.axes["k"]) else f"k{own}"
         shape = [_extent(axis) for axis in batch]
         shape += [prod(_extent(axis) for axis in self.axes[kind]) for kind in order]
@@ -290,26 +317,6 @@ def _together(read: Read, axes: Sequence[IterVar]) -> int:
         return 1
     others = (count for axis, count in index.terms.values() if axis is not own and _extent(axis) > 1)
     return gcd(extent_of(access.tensor.shape[longer[-1]]), _extent(own), index.constant, *others)
-
-
-def _through(read: Read) -> Expr:
-    """The element that is read, computed from what its tensor moves or pads."""
-    op = read.tensor.op
-    body = op.body[0] if isinstance(op, ComputeOp) and op.num_outputs == 1 and op.reduction is None else None
-    inner = moved_by(body)
-    if body is None or inner is None:
-        return read
-    places = {id(axis): index for axis, index in zip(op.axis, read.indices)}
-    return rewrite(
-        rewrite(body, lambda expr: _through(inner) if expr is inner else None), lambda expr: places.get(id(expr))
-    )
-
-
-def moved_by(value: Expr | None) -> Read | None:
-    """The one element that a value is, or that it is where it is no number."""
-    while isinstance(value, Select) and value.lazy and isinstance(value.false_value, Const):
-        value = value.true_value
-    return value if isinstance(value, Read) else None
 
 
 def _lies_along(value: Expr, axes: Sequence[IterVar]) -> bool:

@@ -12,7 +12,7 @@ from .contraction import Contraction
 from .elementwise import inline
 from .facts import extent_of
 from .groups import Group
-from .matrices import moved_by
+from .moves import moved_by
 from .plan import Decision
 from .simt import anchored
 from .tensor_cores import in_whole_tiles, matrices_of, problem_of, rows_of, transposed

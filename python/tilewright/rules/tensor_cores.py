@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
-from ..devices import MOST_BLOCKS_YZ
+from ..devices import GPU, MOST_BLOCKS_YZ
 from ..dtypes import item_bytes
 from ..instructions import MMA_SYNC, mma_sync
 from ..schedules.matmuls.mma import COPY, tile_by_mma
@@ -22,7 +22,7 @@ from .groups import Group
 from .plan import Decision
 from .simt import anchored
 
-__all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "rows_of", "transposed"]
+__all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "rows_of", "timed_tiles", "transposed"]
 
 _TYPICAL = 1024
 
@@ -82,6 +82,19 @@ def in_whole_tiles(s: Schedule, group: Group, found: Contraction, tile: Sequence
     return total, [by_tensor[access.tensor.op] for access in (found.a, found.b)]
 
 
+def timed_tiles(problem: Problem, gpu: GPU, sums: str) -> dict[Tile, float]:
+    """The tiles of a matmul with sums of such a type, with the seconds that each may take, the fastest first."""
+    seconds: dict[Tile, float] = {}
+    for one, time in timed_candidates(problem, gpu, "matmul_mma"):
+        options = one.options
+        if {"split_k", "pad"} & options.keys():
+            continue
+        block_k = options.get("block_k", 8 * COPY // problem.item_bytes)
+        if block_k % MMA_SYNC[problem.dtype, sums] == 0:
+            seconds[options["tile"], options["warps"], options["stages"], block_k] = time
+    return dict(sorted(seconds.items(), key=lambda one: one[1]))
+
+
 class TensorCores:
     """A block of warps computes a tile of the results by ``mma.sync``.
 
@@ -103,14 +116,8 @@ class TensorCores:
         problem = problem_of(found)
         if problem.batch > MOST_BLOCKS_YZ or -(-problem.M // 16) > MOST_BLOCKS_YZ:
             return None
-        seconds: dict[Tile, float] = {}
-        for one, time in timed_candidates(problem, gpu, "matmul_mma"):
-            options = one.options
-            if {"split_k", "pad"} & options.keys():
-                continue
-            block_k = options.get("block_k", 8 * COPY // item_bytes(a))
-            seconds[options["tile"], options["warps"], options["stages"], block_k] = time
-        fitting = sorted((tile for tile in seconds if tile[3] % MMA_SYNC[types] == 0), key=lambda tile: seconds[tile])
+        seconds = timed_tiles(problem, gpu, types[1])
+        fitting = list(seconds)
         if not fitting:
             return None
         return Decision(

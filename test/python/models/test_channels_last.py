@@ -104,8 +104,71 @@ def test_windows_are_loaded_in_whole_vectors() -> None:
             return self.one(self.one(x))
 
     with torch.no_grad():
-        model = tw.compile(Twice(), (x,), target="cuda -arch=sm_90a")
+        model = tw.compile(Twice(), (x,), target="cuda -arch=sm_80")
     (*_, ptx) = (group.function.ptx for group in model.groups if "windows" in group.operators)
     loads = [line.split()[0].rstrip(";") for line in ptx.splitlines() if "ld.global" in line]
     narrow = [load for load in loads if ".v4" not in load]
     assert len(loads) - len(narrow) >= 4 and len(narrow) <= 8, loads  # the bias is narrow
+
+
+class Residual(torch.nn.Module):
+    """A block whose second convolution adds what came in, and one of stride 2 beside one of 1 x 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.first, self.second = torch.nn.Conv2d(64, 64, 3, padding=1), torch.nn.Conv2d(64, 64, 3, padding=1)
+        self.third, self.fourth = torch.nn.Conv2d(64, 128, 3, 2, 1), torch.nn.Conv2d(64, 128, 1, 2)
+        self.norm = torch.nn.BatchNorm2d(64)
+
+    def forward(self, x):
+        y = torch.relu(x + self.norm(self.second(torch.relu(self.first(x)))))
+        return torch.relu(self.third(y) + self.fourth(y)) * 2
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("batch", [1, 2])
+def test_warpgroups_have_convolutions_of_four_dimensions(batch: int) -> None:
+    """The matrices of filters and of residuals are views; the results have a row for each pixel as they had."""
+    module, x = Residual().eval().to(torch.bfloat16), torch.randn(batch, 64, 9, 10).to(torch.bfloat16)
+    with torch.no_grad():
+        model = tw.compile(module, (x,), target="sim -arch=sm_90a")
+        expected = module.float()(x.float())
+    torch.testing.assert_close(model(x).float(), expected, rtol=0.02, atol=0.02)
+    assert model.verify(x)
+    groups = [group for group in model.groups if "windows" in group.operators]
+    plans = [group.schedule.plan for group in groups]
+    assert len(plans) == 4
+    assert all(plan is not None and plan.decisions[-1].rule == "convolutions by warpgroups" for plan in plans), plans
+    shapes = [[tuple(one.shape) for one in group.tensors] for group in groups]
+    assert shapes[0] == [(batch, 9, 10, 64), (3, 3, 64, 64), (64, 1, 1), (batch, 9, 10, 64)]
+    assert shapes[1][0] == shapes[1][-2] == shapes[1][-1] == (batch, 9, 10, 64)
+
+
+class Narrow(torch.nn.Module):
+    """Convolutions one behind the other, between which images have 8 bits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.first, self.second = torch.nn.Conv2d(64, 64, 3, padding=1), torch.nn.Conv2d(64, 64, 3, padding=1)
+        self.third = torch.nn.Conv2d(64, 128, 3, 2, 1)
+
+    def forward(self, x):
+        return torch.relu(self.third(torch.relu(self.second(torch.relu(self.first(x))) + x)))
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("dtype", ["int8", "float8_e4m3fn"])
+def test_warpgroups_have_convolutions_of_eight_bits(dtype: str) -> None:
+    module, x = Narrow().eval().to(torch.bfloat16), torch.randn(2, 64, 9, 10).to(torch.bfloat16)
+    with torch.no_grad():
+        model = tw.compile(module, (x,), target="sim -arch=sm_90a", calibration=[(x,)], quantized=dtype)
+        expected = module(x).float()
+    torch.testing.assert_close(model(x).float(), expected, rtol=0.1, atol=0.1)
+    assert model.verify(x)
+    groups = [group for group in model.groups if "windows" in group.operators]
+    plans = [group.schedule.plan for group in groups]
+    assert all(plan is not None and plan.decisions[-1].rule == "convolutions by warpgroups" for plan in plans), plans
+    filters = [next(one for one in group.tensors if tuple(one.shape[1:3]) == (3, 3)) for group in groups]
+    assert [one.dtype for one in filters] == [dtype] * 3

@@ -118,6 +118,26 @@ def conv_of_channels_last(
     return convolution(image, w, extents, strides, dilations, groups, acc, to, "conv", channels_last=True)
 
 
+def conv_of_channels_together(
+    x: Tensor, w: Tensor, *, strides: Sequence[int], before: Sequence[int], after: Sequence[int],
+    dilations: Sequence[int], acc: str, to: str, filters_last: bool,
+) -> Tensor:  # fmt: skip
+    """`conv_of_channels_last` with filters …IO if those are last, and else O…I, in one group."""
+    sizes, filters = (w.shape[:-2], w.shape[-1]) if filters_last else (w.shape[1:-1], w.shape[0])
+    extents = window_extents(x.shape[1:-1], sizes, strides, before, after, dilations)
+    image = padded(x, [0, *before, 0], [0, *after, 0], te.const(0, x.dtype), "conv_padded")
+    window = [te.reduce_axis((0, size), name=f"k{d}") for d, size in enumerate(sizes)]
+    channel = te.reduce_axis((0, x.shape[-1]), name="channel")
+
+    def value(n: Any, *at: Any) -> Expr:
+        pixel = image(n, *places(at[:-1], window, strides, dilations), channel)
+        weight = w(*window, channel, at[-1]) if filters_last else w(at[-1], *window, channel)
+        return te.sum(_as(pixel, acc) * _as(weight, acc), axis=[*window, channel])
+
+    total = te.compute([x.shape[0], *extents, filters], value, name="conv")
+    return _rounded(total, to, "conv_cast")
+
+
 @operator
 def windows(
     x: Tensor, *, kernel: Sequence[int], strides: Sequence[int], before: Sequence[int], after: Sequence[int],

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import te
 from ...te import Expr, Tensor
-from .common import broadcast, operator
+from .common import OPERATORS, broadcast, operator
 
 _FLOAT_FUNCTIONS: dict[str, Callable[[Any], Expr]] = {
     "floor": te.floor, "ceil": te.ceil, "round": te.nearbyint, "trunc": te.trunc, "sqrt": te.sqrt, "rsqrt": te.rsqrt,
@@ -126,3 +126,7 @@ def where(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
 def bitcast(x: Tensor, *, to: str) -> Tensor:
     """The same bits in an element type of the same width."""
     return broadcast("bitcast", lambda e: te.reinterpret(e, to), x)
+
+
+ELEMENTWISE = frozenset(name for name, one in OPERATORS.items() if one.function.__module__ == __name__)
+"""The names of these operators."""

@@ -6,7 +6,22 @@ from dataclasses import dataclass
 
 from ...te import Tensor, placeholder
 
-__all__ = ["Convolution"]
+__all__ = ["Convolution", "Windows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Windows of images with channels last, which filters are multiplied with: rows and columns of each pair."""
+
+    batch: int
+    size: tuple[int, int]
+    channels: int
+    filters: int
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    before: tuple[int, int]  # zeros above an image, and to the left of it
+    out: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,16 @@ class Convolution:
     def pixels(self) -> int:
         """Of the results of all images."""
         return self.batch * self.out * self.out
+
+    @property
+    def windows(self) -> Windows:
+        return Windows(
+            self.batch,
+            (self.size,) * 2,
+            self.channels,
+            self.filters,
+            *((one,) * 2 for one in (self.kernel, self.stride, self.dilation, self.margin, self.out)),
+        )
 
     def placeholders(self) -> tuple[Tensor, Tensor]:
         """X and W, channels last."""

@@ -5,38 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
-from ...target import current_gpu
-from ...te import (
-    Expr,
-    IterVar,
-    Tensor,
-    compute,
-    if_then_else,
-    reduce_axis,
-    sum,
-    thread_axis,
-)
+from ...te import Expr, Tensor, compute, if_then_else, reduce_axis, sum, thread_axis
 from ...te import all as all_of
-from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule, Stage, create_schedule
-from ..matmuls.warpgroup_tiles import load_ahead, registers_of
 from ..sizes import sizes
 from ..workspaces import add_up, copy
 from .definition import Convolution
-from .wgmma_operands import ALIGNED, GRANULE, KTiles, operands_of
-from .wgmma_tiles import (
-    MAX_STAGES,
-    SPANS,
-    Problem,
-    choose,
-    columns_at_once,
-    rows_of_a_step,
-    shared_bytes,
-    slot_bytes,
-)
+from .wgmma_operands import GRANULE, KTiles, operands_of
+from .wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma
+from .wgmma_tiles import Problem, choose, rows_of_a_step
 
 __all__ = ["conv2d_wgmma"]
 
@@ -116,12 +95,12 @@ def conv2d_wgmma(
     k_tiles = KTiles.of(what)
     if tile is None:
         tile, split_k, share_rows = choose(
-            Problem(batch, what.out, filters, kernel, dilation, k_tiles.count, k_tiles.block_k, stride, k_tiles.is_row),
+            Problem.of(what.windows, k_tiles.count, k_tiles.span, is_narrow=k_tiles.is_row),
             split_k,
             share_rows,
         )
     split_k = split_k or 1
-    shared_by = _of_warpgroup(tile, k_tiles, split_k)
+    shared_by = _share_of(tile, k_tiles, split_k)
     can_share = kernel > stride and 1 in (stride, dilation) and tile[2] % 8 == 0 and shared_by[0] == 1
     if share_rows is None:
         share_rows = can_share
@@ -142,7 +121,7 @@ def conv2d_wgmma(
 
     # TMA stores rows of which it can step over each.
     made = out_dtype if split_k == 1 else "float32"
-    is_copied = filters * item_bytes(made) % ALIGNED == 0 and tile[3] * item_bytes(made) % SPANS[-1] == 0
+    is_copied = panel_of(filters, tile[3], made) > 0
     results = _results(operand.accumulated, value, shape, whole, split_k, is_copied, has_operands=bool(operands))
     tiled, stored, P = results.tiled, results.stored, results.P
 
@@ -151,50 +130,24 @@ def conv2d_wgmma(
         _write_pixels(s[one], k_tiles.lanes) if k_tiles.is_row else copy(s[one])
     if results.total is not None:
         add_up(s, results.Y, results.total)
-    by, bx, inner = _tile_blocks(s[tiled], tile)
-    slot = slot_bytes(tile, over, dilation, k_tiles.span)
-    pixels, width = tile[0] * tile[1] * tile[2] * consumers, tile[3]
-    bytes_stored = 0
-    if stored is not None:
-        # All columns at once where that leaves room for the tiles of three steps.
-        at_once = columns_at_once(pixels, width, item_bytes(made), slot)
-        s[stored].set_scope("shared")
-        s[stored].compute_at(s[tiled], bx)
-        s[tiled].copy_by("tma", swizzle=SPANS[-1], columns=at_once)
-        bytes_stored = pixels * at_once * item_bytes(made)
-        inner = s[stored].op.axis[-4:]
-    ends = tiled if stored is None else stored
-    warpgroups = tile[0] * tile[1] * tile[2] // 64
-    warpgroup = _share_pixels(s[ends], inner, warpgroups, by_images=tile[0] % warpgroups == 0)
-    s[P].set_scope("local")
-    s[P].compute_at(s[ends], warpgroup)
-    instruction = wgmma(in_dtype, "float32", n=width, k=k_tiles.block_k, rows=shared_by, transpose_b=True)
-    stages = stages or max(2, min((shared_bytes() - bytes_stored) // slot, MAX_STAGES))
-    ko = _accumulate(s, P, (operand.As, operand.Bs), instruction, k_tiles, stages)
-    s[P].specialize(ko, *registers_of(warpgroups * consumers), consumers=consumers)
-    for axis, number in zip((by, bx), cluster, strict=True):
-        if number > 1:
-            s[tiled].cluster(axis, number)
-    if blocks is not None:
-        s[tiled].persistent(blocks or current_gpu().sms, raster="grouped", group=group)
+    tile_by_wgmma(
+        s, tiled, stored, P, (operand.As, operand.Bs),
+        wgmma(in_dtype, "float32", n=tile[3], k=k_tiles.block_k, rows=shared_by, transpose_b=True),
+        Tiling(tile, k_tiles.block_k, k_tiles.span, over, dilation, stages, consumers, cluster, blocks, group),
+    )  # fmt: skip
     return s, [operand.X, operand.W, *operands, results.Y]
 
 
-def _of_warpgroup(tile: tuple[int, int, int, int], k_tiles: KTiles, split_k: int) -> tuple[int, int, int]:
+def _share_of(tile: tuple[int, int, int, int], k_tiles: KTiles, split_k: int) -> tuple[int, int, int]:
     """The images, rows and columns that each warpgroup has of a tile. ValueError where a tile cannot be computed."""
-    images, rows, columns, width = tile
-    pixels = images * rows * columns
-    warpgroups = pixels // 64
-    has_whole_images = warpgroups > 0 and images % warpgroups == 0
-    is_shared = has_whole_images or (warpgroups > 0 and images == 1 and rows % warpgroups == 0)
-    fits = not pixels % 64 and is_shared and not width % 8 and width <= 256
-    if not fits or k_tiles.count % split_k or (k_tiles.is_row and split_k > 1):
+    shared_by = of_warpgroup(tile)
+    if shared_by is None or k_tiles.count % split_k or (k_tiles.is_row and split_k > 1):
         raise ValueError(
             "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a "
             f"multiple of 8 filters up to 256, and a split_k that divides {k_tiles.count} K tiles of the channels, "
             f"got a tile of {tile} and a split_k of {split_k}"
         )
-    return (images // warpgroups, rows, columns) if has_whole_images else (images, rows // warpgroups, columns)
+    return shared_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,45 +187,6 @@ def _results(
     stored = compute(whole, inside, name="made") if is_copied else None
     Y = compute(shape, lambda *at: stored[at] if stored is not None else value(P[at], *at), name="Y")
     return _Results(P, stored, Y, None, Y)
-
-
-def _tile_blocks(stage: Stage, tile: Sequence[int]) -> tuple[IterVar, IterVar, Sequence[IterVar]]:
-    """Binds tiles of images, rows, columns and filters to blocks: the axes of the grid, and the loops of a tile."""
-    outer, inner = list[IterVar](), list[IterVar]()
-    *some, n, y, x, f = stage.op.axis
-    for axis, extent in zip((n, y, x, f), tile, strict=True):
-        block, rest = stage.split(axis, factor=extent)
-        outer.append(block)
-        inner.append(rest)
-    stage.reorder(*some, *outer, *inner)
-    by, bx = stage.fuse(*outer[:3]), outer[3]
-    for axis, tag in zip((*some, by, bx), ("blockIdx.z", "blockIdx.y", "blockIdx.x")[-2 - len(some) :], strict=True):
-        stage.bind(axis, thread_axis(tag))
-    stage.env_threads([thread_axis((0, 128), "threadIdx.x")])
-    return by, bx, inner
-
-
-def _share_pixels(stage: Stage, inner: Sequence[IterVar], warpgroups: int, *, by_images: bool) -> IterVar:
-    """Each warpgroup has images of a tile, or rows of its image; the loop over warpgroups."""
-    n, y, x, f = inner
-    warpgroup, rest = stage.split(n if by_images else y, nparts=warpgroups)
-    stage.reorder(warpgroup, *((rest, y) if by_images else (n, rest)), x, f)
-    stage.bind(warpgroup, thread_axis("threadIdx.y"))
-    return warpgroup
-
-
-def _accumulate(
-    s: Schedule, P: Tensor, operands: Sequence[Tensor], instruction: TensorIntrin, k_tiles: KTiles, stages: int
-) -> IterVar:
-    """Warpgroups multiply K tiles of the operands. The loop over K tiles."""
-    *_, n, y, x, f = s[P].op.axis
-    r, *places, c = s[P].op.reduce_axis
-    co, ci = s[P].split(c, factor=k_tiles.block_k)
-    s[P].reorder(*places, co, r, n, y, x, f, ci)
-    ko = s[P].fuse(*places, co)
-    s[P].tensorize(n, instruction)
-    load_ahead(s, P, ko, operands, (k_tiles.span, k_tiles.span), stages)
-    return ko
 
 
 def _write_pixels(stage: Stage, lanes: int) -> None:

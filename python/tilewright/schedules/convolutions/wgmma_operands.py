@@ -7,15 +7,20 @@ from dataclasses import dataclass
 
 from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, reduce_axis, sum
 from ...te import all as all_of
-from .definition import Convolution
+from .definition import Convolution, Windows
 from .wgmma_tiles import BYTES, SPANS
 
-__all__ = ["ALIGNED", "GRANULE", "KTiles", "Operands", "operands_of"]
+__all__ = ["ALIGNED", "GRANULE", "KTiles", "Operands", "channels_of_places", "operands_of", "span_of"]
 
 ALIGNED = 16  # what strides of tensors are multiples of for TMA
 GRANULE = ALIGNED // BYTES  # in elements
 _WORTH = 0.8  # what K tiles of half the bytes have at most of the elements of whole ones, to be taken
 _NARROW = 24  # the most channels of which a row of the kernel is a step
+
+
+Accumulated = Callable[[Sequence[Expr], Expr | int], Expr]
+"""The matmul at an element of Y, of a part of the channels."""
+Weight = Callable[[Expr, Expr, Expr, Expr], Expr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,7 @@ class KTiles:
             widths = (1, 2, 4, GRANULE) if channels < GRANULE else (channels,)
             lanes = next(width for width in widths if width >= channels and width * what.stride % GRANULE == 0)
         length = kernel * lanes if lanes else -(-channels // GRANULE) * GRANULE
-        span = next((one for one in SPANS if one >= length * BYTES), SPANS[-1])
-        if span == SPANS[-1] and _padded(length, span // 2) <= _WORTH * _padded(length, span):
-            span //= 2
+        span = span_of(length, BYTES)
         return cls(lanes, _padded(length, span), span // BYTES)
 
 
@@ -62,7 +65,7 @@ class Operands:
     copied: list[Tensor]  # workspaces, which kernels of their own write
     As: Tensor
     Bs: Tensor
-    accumulated: Callable[[Sequence[Expr], Expr | int], Expr]  # at an element of Y, of a part of the channels
+    accumulated: Accumulated
 
 
 def _rows_of_the_kernel(
@@ -104,51 +107,75 @@ def _rows_of_the_kernel(
     return Operands(X, W, [Xp, Wp], As, Bs, accumulated)
 
 
+def channels_of_places(
+    what: Windows, length: int, whole: Sequence[int], phases: int, over: int, share: int, image: Tensor, weight: Weight,
+    *, along_k: bool = True, sums: str = "float32",
+) -> tuple[Tensor, Tensor, Accumulated]:  # fmt: skip
+    """A K tile is channels of one place of the kernel: the stages of both operands, and their matmul.
+
+    The channels are padded to `length` elements, and sums have the type `sums`. The image has its channels last, and
+    may have more than the filters. `weight` reads an element of a filter, a row and a column of the kernel, and a
+    channel. The stage of the filters has channels together, or else filters.
+    """
+    (stride, across), (dilation, apart), (above, left) = what.strides, what.dilations, what.before
+    (height, width), (kernel, columns), held = what.size, what.kernel, image.shape[-1]
+    n, h, w, f = whole
+    h += (over - 1) * dilation
+
+    def pixel(n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
+        inside = all_of(n < what.batch, y >= 0, y < height, x >= 0, x < width, c < held)
+        return if_then_else(inside, image[n, y, x, c], 0)
+
+    def element(r: Expr, q: Expr, f: Expr, c: Expr) -> Expr:
+        return if_then_else(all_of(f < what.filters, r < kernel, c < held), weight(f, r, q, c), 0)
+
+    As = compute(
+        (n, h, w, phases, columns, length),
+        lambda n, y, x, b, q, c: pixel(n, y * stride + b * dilation - above, x * across + q * apart - left, c),
+        name="As",
+    )
+    if along_k:
+        Bs = compute(
+            (phases, columns, over, f, length), lambda b, q, r, f, c: element(r * phases + b, q, f, c), name="Bs"
+        )
+    else:
+        Bs = compute(
+            (phases, columns, over, length, f), lambda b, q, r, c, f: element(r * phases + b, q, f, c), name="Bs"
+        )
+    r, b = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase")
+    q, c = reduce_axis((0, columns), "s"), reduce_axis((0, share), "c")
+
+    def accumulated(at: Sequence[Expr], part: Expr | int) -> Expr:
+        n, y, x, f = at
+        channel = part * share + c
+        a = As[n, y + r * dilation, x, b, q, channel]
+        other = Bs[b, q, r, f, channel] if along_k else Bs[b, q, r, channel, f]
+        return sum(a.astype(sums) * other.astype(sums), axis=[r, b, q, c])
+
+    return As, Bs, accumulated
+
+
 def _channels_of_places(
     what: Convolution, k_tiles: KTiles, whole: Sequence[int], phases: int, over: int, share: int
 ) -> Operands:
     """A K tile is channels of one place of the kernel, of the tensors or, where TMA needs it, of padded copies."""
     X, W = what.placeholders()
-    length, stride, dilation, margin = k_tiles.length, what.stride, what.dilation, what.margin
-    size, channels, kernel = what.size, what.channels, what.kernel
-    n, h, w, f = whole
-    h += (over - 1) * dilation
-    held = -(-channels // GRANULE) * GRANULE
+    held = -(-what.channels // GRANULE) * GRANULE
     copied: list[Tensor] = []
 
     def padded(tensor: Tensor, name: str) -> Tensor:
-        if held == channels:
+        if held == what.channels:
             return tensor
         shape = (*tensor.shape[:3], held)
-        value = compute(shape, lambda *at: if_then_else(at[-1] < channels, tensor[at], 0), name=name)
+        value = compute(shape, lambda *at: if_then_else(at[-1] < what.channels, tensor[at], 0), name=name)
         copied.append(value)
         return value
 
     Xp, Wp = padded(X, "Xp"), padded(W, "Wp")
-
-    def pixel(n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
-        inside = all_of(n < what.batch, y >= 0, y < size, x >= 0, x < size, c < held)
-        return if_then_else(inside, Xp[n, y, x, c], 0)
-
-    def element(r: Expr, q: Expr, f: Expr, c: Expr) -> Expr:
-        return if_then_else(all_of(f < what.filters, r < kernel, c < held), Wp[f, r, q, c], 0)
-
-    As = compute(
-        (n, h, w, phases, kernel, length),
-        lambda n, y, x, b, q, c: pixel(n, y * stride + b * dilation - margin, x * stride + q * dilation - margin, c),
-        name="As",
+    made = channels_of_places(
+        what.windows, k_tiles.length, whole, phases, over, share, Xp, lambda f, r, q, c: Wp[f, r, q, c]
     )
-    Bs = compute((phases, kernel, over, f, length), lambda b, q, r, f, c: element(r * phases + b, q, f, c), name="Bs")
-    r, b = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase")
-    q, c = reduce_axis((0, kernel), "s"), reduce_axis((0, share), "c")
-
-    def accumulated(at: Sequence[Expr], part: Expr | int) -> Expr:
-        n, y, x, f = at
-        channel = part * share + c
-        a, weight = As[n, y + r * dilation, x, b, q, channel], Bs[b, q, r, f, channel]
-        return sum(a.astype("float32") * weight.astype("float32"), axis=[r, b, q, c])
-
-    return Operands(X, W, copied, As, Bs, accumulated)
+    return Operands(X, W, copied, *made)
 
 
 def operands_of(
@@ -157,6 +184,14 @@ def operands_of(
     """Those of whole tiles: a step has `over` rows of the kernel, one of `phases`, and a block `share` elements."""
     made = _rows_of_the_kernel if k_tiles.is_row else _channels_of_places
     return made(what, k_tiles, whole, phases, over, share)
+
+
+def span_of(length: int, item_bytes: int) -> int:
+    """The bytes of a K tile's row, of so many elements in all."""
+    taken = length * item_bytes
+    span = next((one for one in SPANS if one >= taken), SPANS[-1])
+    halves, wholes = (-(-taken // one) * one for one in (span // 2, span))
+    return span // 2 if span == SPANS[-1] and halves <= _WORTH * wholes else span
 
 
 def _saves_by_rows(channels: int, kernel: int) -> bool:

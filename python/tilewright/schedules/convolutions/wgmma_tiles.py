@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import gcd, prod
 
 from ...target import current_gpu
+from .definition import Windows
 
 __all__ = [
     "BYTES",
+    "Candidate",
     "MAX_STAGES",
     "SPANS",
     "Problem",
@@ -17,6 +20,7 @@ __all__ = [
     "rows_of_a_step",
     "shared_bytes",
     "slot_bytes",
+    "timed",
 ]
 
 BYTES = 2  # of an element that is multiplied
@@ -38,7 +42,7 @@ def slot_bytes(tile: tuple[int, int, int, int], over: int, dilation: int, span: 
 
 def columns_at_once(pixels: int, width: int, made: int, slot: int) -> int:
     """Of what is stored by way of shared memory: all where that leaves room for the tiles of three steps."""
-    panel = SPANS[-1] // made
+    panel = gcd(width, SPANS[-1] // made)
     some = [one for one in (width, 2 * panel, panel) if width % one == 0]
     return next((one for one in some if shared_bytes() - pixels * one * made >= 3 * slot), panel)
 
@@ -48,26 +52,38 @@ class Problem:
     """What a tile is chosen for."""
 
     batch: int
-    out: int
+    out: tuple[int, int]
     filters: int
-    kernel: int
+    kernel: tuple[int, int]
+    stride: int  # of rows, as the dilation
     dilation: int
     steps: int  # of the channels
-    block_k: int
-    stride: int
-    is_narrow: bool
+    span: int  # the bytes of a step
+    is_narrow: bool = False
+
+    @classmethod
+    def of(cls, what: Windows, steps: int, span: int, *, is_narrow: bool = False) -> Problem:
+        return cls(
+            what.batch, what.out, what.filters, what.kernel, what.strides[0], what.dilations[0], steps, span, is_narrow
+        )
 
 
-def choose(
-    problem: Problem, split_k: int | None, share_rows: bool | None
-) -> tuple[tuple[int, int, int, int], int, bool]:
-    """The tile, the number of parts, and whether rows are shared: what takes the least time by a model.
+Candidate = tuple[tuple[int, int, int, int], int, bool]
+"""A tile of images, rows, columns and filters, the number of parts, and whether rows are shared."""
 
-    The model estimates what an SM multiplies and what it reads.
-    """
+
+def choose(problem: Problem, split_k: int | None, share_rows: bool | None) -> Candidate:
+    """What takes the least time by a model, which estimates what an SM multiplies and what it reads."""
     # Where nothing fits what is asked for, what is wrong with that is found of the first tile.
     first = (*_PIXELS[0], 64), split_k or 1, bool(share_rows)
-    return min(_candidates(problem, split_k, share_rows), key=lambda one: _estimate(problem, *one), default=first)
+    return min(_candidates(problem, split_k, share_rows), key=lambda one: _cycles(problem, *one), default=first)
+
+
+def timed(problem: Problem, split_k: int | None = None) -> dict[Candidate, float]:
+    """All that fit, in so many parts if that is given, with the seconds that each may take, the fastest first."""
+    clock = current_gpu().clock_hz
+    seconds = {one: _cycles(problem, *one) / clock for one in _candidates(problem, split_k, None)}
+    return dict(sorted(seconds.items(), key=lambda one: one[1]))
 
 
 # Of images, rows and columns.
@@ -78,21 +94,19 @@ _PIXELS = (
 )
 
 
-def _candidates(
-    problem: Problem, split_k: int | None, share_rows: bool | None
-) -> Iterator[tuple[tuple[int, int, int, int], int, bool]]:
+def _candidates(problem: Problem, split_k: int | None, share_rows: bool | None) -> Iterator[Candidate]:
     grain = 64 if problem.filters > 32 else 32
     for images, rows, columns in _PIXELS:
         pixels = images * rows * columns
-        can_share = problem.kernel > problem.stride and 1 in (problem.stride, problem.dilation)
+        can_share = problem.kernel[0] > problem.stride and 1 in (problem.stride, problem.dilation)
         can_share = can_share and images in (1, pixels // 64)
         for width in (grain, 128, 192, 256):
             if width > max(grain, -(-problem.filters // grain) * grain) or pixels * width > 256 * 128:
                 continue
             for shares in (True, False) if share_rows is None else (share_rows,):
                 tile = images, rows, columns, width
-                _, over = rows_of_a_step(problem.kernel, problem.stride, shares)
-                slot = slot_bytes(tile, over, problem.dilation, problem.block_k * BYTES)
+                _, over = rows_of_a_step(problem.kernel[0], problem.stride, shares)
+                slot = slot_bytes(tile, over, problem.dilation, problem.span)
                 if (shares and not can_share) or 2 * slot + pixels * SPANS[-1] > shared_bytes():
                     continue
                 for count in (1, 2, 4, 8, 16) if split_k is None else (split_k,):
@@ -112,19 +126,19 @@ def shared_bytes() -> int:
     return current_gpu().shared_bytes_per_block - _BARRIERS
 
 
-def _estimate(problem: Problem, tile: tuple[int, int, int, int], split_k: int, shares: bool) -> float:
+def _cycles(problem: Problem, tile: tuple[int, int, int, int], split_k: int, shares: bool) -> float:
     device = current_gpu()
     images, rows, columns, width = tile
-    tiles = -(-problem.batch // images) * -(-problem.out // rows) * -(-problem.out // columns)
+    tiles = -(-problem.batch // images) * -(-problem.out[0] // rows) * -(-problem.out[1] // columns)
     tiles *= -(-problem.filters // width)
-    phases, over = rows_of_a_step(problem.kernel, problem.stride, shares)
-    steps = phases * (1 if problem.is_narrow else problem.kernel) * problem.steps / split_k
-    # An instruction for each 16 elements takes what it multiplies, or reading its operands.
-    instructions = images * rows * columns // 64 * over * problem.block_k // 16
+    phases, over = rows_of_a_step(problem.kernel[0], problem.stride, shares)
+    steps = phases * (1 if problem.is_narrow else problem.kernel[1]) * problem.steps / split_k
+    # An instruction for each 32 bytes takes what it multiplies, or reading its operands.
+    instructions = images * rows * columns // 64 * over * problem.span // SPANS[0]
     multiplying = instructions * max(width / 2, 16 + width / 4) * _PRODUCTS
     # Four warpgroups have few registers and wait for each other.
     multiplying *= 1.05 if images * rows * columns > 128 else 1.0
-    slot = slot_bytes(tile, over, problem.dilation, problem.block_k * BYTES)
+    slot = slot_bytes(tile, over, problem.dilation, problem.span)
     reading = slot / (_OF_CACHE * device.sm.l2_bytes_per_clock)
     if problem.is_narrow:
         reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
@@ -133,6 +147,6 @@ def _estimate(problem: Problem, tile: tuple[int, int, int, int], split_k: int, s
     # Of two that multiply as long the one that reads less is faster.
     of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (stages - 1)) + reading / 20)
     of_one += images * rows * columns * width * _STORING
-    results = problem.batch * problem.out**2 * problem.filters
+    results = problem.batch * prod(problem.out) * problem.filters
     adding = _ADDING + 8 * split_k * results * device.clock_hz / (_OF_MEMORY * device.bandwidth) if split_k > 1 else 0.0
     return -(-tiles * split_k // device.sms) * of_one + adding

@@ -1,0 +1,165 @@
+"""Convolutions of images with channels last by the warpgroups of sm_90a."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ..devices import GPU, MOST_BLOCKS_YZ
+from ..instructions import MMA_SYNC, wgmma
+from ..schedules.convolutions.wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma
+from ..schedules.convolutions.wgmma_tiles import Candidate, Problem, timed
+from ..schedules.matmuls.problem import Problem as Matmul
+from ..te.schedule import Schedule
+from ..te.tensor import Operation
+from .context import Context, choice
+from .contraction import contraction_of
+from .convolutions import Convolution, Tiled, convolution_of
+from .elementwise import inline
+from .facts import Kind, Program, is_static
+from .groups import Group, groups_of
+from .plan import Decision, without_lists
+from .tensor_cores import timed_tiles
+
+__all__ = ["WarpgroupConvolutions", "convolutions_in", "store_images"]
+
+_NAME, _OTHER = "convolutions by warpgroups", "tensor cores"
+
+
+class WarpgroupConvolutions:
+    """Warpgroups multiply tiles of pixels and filters by ``wgmma``.
+
+    Meanwhile a warp has TMA copy the boxes of pixels that the next places of the kernel read, with zeros outside of the
+    image. It is for convolutions that `convolutions_in` chose, which are in whole tiles by then.
+    """
+
+    name = _NAME
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        known = context.tiles.get(group.anchor.op) if group.anchor is not None else None
+        if known is None:
+            return None
+        chosen = known.decision
+        return Decision(self.name, group.names, chosen.why, chosen.choices, chosen.seconds, chosen.rules)
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        assert group.anchor is not None
+        known = context.tiles[group.anchor.op]
+        made, stored = known.stages, known.stored
+        found, rows, sums = made.found, of_warpgroup(made.tile), group.anchor.op.dtype
+        assert rows is not None
+        inline(s, group, but=stored)
+        tile_by_wgmma(
+            s,
+            group.root.op.output(0),
+            stored,
+            made.total,
+            made.operands,
+            wgmma(found.dtype, sums, n=made.tile[3], k=found.block_k, rows=rows, transpose_b=found.along_k),
+            Tiling(made.tile, found.block_k, found.span, made.over, found.windows.dilations[0], along_k=found.along_k),
+        )
+
+
+def convolutions_in(
+    program: Program, gpu: GPU, parallel: int, settings: Mapping[str, Mapping[str, Any]]
+) -> dict[Operation, tuple[Decision, Tiled]]:
+    """The stages that are convolutions for this rule, what it decides of them, and how they are tiled. `parallel` is
+    how many threads keep the device busy; `settings` those of `auto_schedule`.
+    """
+    if "wgmma" not in gpu.features:
+        return {}
+    found = {stage.op: one for stage in program if (one := convolution_of(stage)) is not None}
+    if not found:
+        return {}
+    anchors = [stage.op for stage in program if contraction_of(stage) is not None]
+    for one in found.values():
+        if _ends_contraction(program, one.image.op, anchors):
+            store_images(program, one)
+    decided: dict[Operation, tuple[Decision, Tiled]] = {}
+    for group in groups_of(program, parallel, anchors):
+        anchor = group.anchor
+        if anchor is None or anchor.op not in found or not _is_in_order(group):
+            continue
+        own = {stage.op for stage in (*group.stages, *group.inlined)}
+        if found[anchor.op].image.op in own or found[anchor.op].filters.tensor.op in own:
+            continue  # TMA copies elements as they are
+        decision = _decide(found[anchor.op], group, gpu, _merged(settings, group))
+        if decision is not None:
+            options, root = dict(decision["configuration"]), group.root.op
+            is_copied = panel_of(found[anchor.op].windows.filters, options["tile"][3], root.dtype) > 0
+            candidate = options["tile"], 1, options["share_rows"]
+            decided[anchor.op] = decision, Tiled(candidate, root if is_copied else None)
+    return decided
+
+
+def store_images(program: Program, found: Convolution) -> None:
+    """Has what a convolution reads stored."""
+    for op in (found.image.op, found.filters.tensor.op):
+        if op in program.stages:
+            program.stages[op].is_stored = True
+
+
+def _ends_contraction(program: Program, op: Operation, anchors: Collection[Operation]) -> bool:
+    """Whether a stage is made of a contraction, element by element, which it can be the end of."""
+    todo = [op]
+    while todo:
+        stage = program.stages.get(todo.pop())
+        if stage is not None and stage.kind == Kind.MAP:
+            todo += [one.op for one in program.producers(stage)]
+        elif stage is not None and stage.op in anchors:
+            return True
+    return False
+
+
+def _is_in_order(group: Group) -> bool:
+    """Whether its results are those of the convolution, element by element in the same order."""
+    return group.anchor_axes == ((0,), (1,), (2,), (3,)) and is_static(group.root.spatial) and not group.reductions
+
+
+def _merged(settings: Mapping[str, Mapping[str, Any]], group: Group) -> dict[str, Any]:
+    return {key: value for name in group.names for key, value in settings.get(name, {}).items()}
+
+
+def _decide(found: Convolution, group: Group, gpu: GPU, asked: Mapping[str, Any]) -> Decision | None:
+    """None where another rule is asked for, or takes less time by its model."""
+    what, rule = found.windows, asked.get("rule")
+    if rule not in (None, _NAME):
+        return None
+    # Rows of a box are not shared by way of the tiles' columns.
+    times = {
+        one: time for one, time in timed(Problem.of(what, found.steps, found.span), 1).items() if _fits(found, one)
+    }
+    if not times:
+        return None
+    M, K = what.batch * what.out[0] * what.out[1], what.channels * what.kernel[0] * what.kernel[1]
+    matmul = Matmul(M, what.filters, K, found.dtype, "NT" if found.along_k else "NN")
+    sums = found.stage.op.dtype
+    contraction = contraction_of(found.stage)
+    is_matmul = contraction is not None and contraction.is_product and (found.dtype, sums) in MMA_SYNC
+    others = timed_tiles(matmul, gpu, sums) if is_matmul else {}
+    if rule is None and others and next(iter(others.values())) <= next(iter(times.values())):
+        return None
+    fitting = [_configuration(one) for one in times]
+    wanted = without_lists(asked.get("configuration"))
+    return Decision(
+        _NAME,
+        group.names,
+        f"{what.batch} images of {what.out[0]} x {what.out[1]} results, kernels of {what.kernel[0]} x "
+        f"{what.kernel[1]}, {what.channels} channels, {what.filters} filters, {found.dtype} with sums in {sums}, "
+        "pixels of whole 16 bytes",
+        (choice("configuration", wanted if wanted in fitting else fitting[0], fitting),),
+        next(iter(times.values())),
+        (_NAME, _OTHER) if others else (_NAME,),
+    )
+
+
+def _configuration(candidate: Candidate) -> tuple[tuple[str, Any], ...]:
+    tile, _, shares = candidate
+    return (("share_rows", shares), ("tile", tile))
+
+
+def _fits(found: Convolution, candidate: Candidate) -> bool:
+    """Whether warpgroups can share the tile, and a grid has its blocks."""
+    (images, rows, columns, width), what = candidate[0], found.windows
+    tiles = -(-what.batch // images) * -(-what.out[0] // rows) * -(-what.out[1] // columns)
+    return of_warpgroup(candidate[0]) is not None and tiles <= MOST_BLOCKS_YZ and -(-what.filters // width) > 0
