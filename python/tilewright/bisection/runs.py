@@ -51,16 +51,17 @@ def apart(call: Callable[[], object]) -> str:
         os.write(write, told.encode()[:60000] or b"\0")
         os._exit(0)
     os.close(write)
-    told = b""
-    while select.select([read], [], [], SECONDS)[0]:
-        part = os.read(read, 65536)
-        told += part
-        if not part:
-            break
-    else:
-        os.kill(child, signal.SIGKILL)
-    os.close(read)
-    status = os.waitpid(child, 0)[1]
+    told, ended = b"", False
+    try:
+        while not ended and select.select([read], [], [], SECONDS)[0]:
+            part = os.read(read, 65536)
+            told += part
+            ended = not part
+    finally:  # after Ctrl-C, too
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        os.close(read)
+        status = os.waitpid(child, 0)[1]
     if told:
         return told.decode(errors="replace").strip("\0")
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL:

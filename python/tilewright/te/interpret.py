@@ -24,6 +24,10 @@ __all__ = ["NoMeaningInNumPy", "ReadOutside", "interpret"]
 
 Array = NDArray[Any]
 
+_AT_ONCE = 1 << 20
+"""How many elements are computed at once, those that are reduced included. It bounds the memory, and Ctrl-C is seen
+between two pieces."""
+
 
 class NoMeaningInNumPy(TilewrightError):
     """What has no expressions: statements of `te.extern`."""
@@ -110,7 +114,7 @@ class _Stage:
 
     def run(self) -> list[Array]:
         if not isinstance(self.op, ScanOp):
-            return self._rows()
+            return self._pieces(0)
         with np.errstate(all="ignore"):
             return self._scan()
 
@@ -131,9 +135,27 @@ class _Stage:
         self._axes = {**axes, first: axes[first][step : step + count]}
         self._shape = (count, *shape[1:])
         try:
-            return self._rows()
+            return self._pieces(0)
         finally:
             self._axes, self._shape = axes, shape
+
+    def _pieces(self, dim: int) -> list[Array]:
+        """The tensors, in pieces along the dimensions from `dim` on."""
+        elements = math.prod(self._shape)
+        if elements <= _AT_ONCE or dim == self._rank:
+            return self._rows()
+        axes, shape, axis = self._axes, self._shape, id(self.op.axis[dim])
+        count = max(shape[dim] * _AT_ONCE // elements, 1)
+        made: list[list[Array]] = []
+        try:
+            for begin in range(0, shape[dim], count):
+                piece = axes[axis][(*[slice(None)] * dim, slice(begin, begin + count))]
+                self._axes = {**axes, axis: piece}
+                self._shape = (*shape[:dim], piece.size, *shape[dim + 1 :])
+                made.append(self._pieces(dim + 1))
+        finally:
+            self._axes, self._shape = axes, shape
+        return [np.concatenate(parts, axis=dim) for parts in zip(*made)]
 
     def _rows(self) -> list[Array]:
         with np.errstate(all="ignore"):

@@ -20,6 +20,7 @@ from ctrl_c import Held, interrupt
 from tilewright import te
 from tilewright.backend import cubin
 from tilewright.backend.ptx import emit_ptx
+from tilewright.bisection.runs import apart
 from tilewright.ir import context
 from tilewright.ir.passes import run_passes
 from tilewright.native import interruptible
@@ -196,6 +197,32 @@ def test_a_command_that_is_interrupted_ends_without_a_crash(tmp_path: Path) -> N
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent.parent), *sys.path])}
     ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "goes on\nruns again\n", "")
+
+
+def test_an_interrupt_ends_the_process_of_a_stage() -> None:
+    """`tilewright bisect` runs a stage in a process of its own, which Ctrl-C need not reach: a notebook interrupts one
+    process."""
+    read, write = os.pipe()
+    begun: list[int] = []
+
+    def endless() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.write(write, str(os.getpid()).encode())
+        time.sleep(60)
+
+    def send() -> None:
+        begun.append(int(os.read(read, 20)))
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    with pytest.raises(KeyboardInterrupt):
+        apart(endless)
+    sender.join()
+    with pytest.raises(ProcessLookupError):
+        os.kill(begun[0], 0)
+    os.close(read)
+    os.close(write)
 
 
 def test_what_a_call_raises_is_raised() -> None:
