@@ -263,6 +263,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     tilewright::initializeCarriedRegisters(module);
     widenIndices(module);
     tilewright::keepOrderBesideLocalMemory(module);
+    tilewright::keepOrderBehindWaits(module);
     keepManyLoops(module);
     BackEndGate gate(module);
     FailureOr<SmallString<0>> text =

@@ -93,15 +93,13 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     int64_t alignment = tilewright::getArgumentAlignment(kernel, argument.getArgNumber());
     SmallVector<NamedAttribute> attributes = {
         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(alignment))};
-    // Loads through the read-only cache are not ordered after griddepcontrol.wait, and from these two LLVM makes them.
-    if (!isDependent(kernel)) {
-      bool isLoaded = isOnlyLoaded(argument);
-      // Blocks that meet write what others read meanwhile.
-      if (isLoaded || !hasArrivals(kernel))
-        attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr()));
-      if (isLoaded)
-        attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));
-    }
+    bool isLoaded = isOnlyLoaded(argument);
+    // Blocks that meet write what others read meanwhile.
+    if (isLoaded || !hasArrivals(kernel))
+      attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr()));
+    // Loads through the read-only cache are not ordered after griddepcontrol.wait, and of this LLVM makes them.
+    if (isLoaded && !isDependent(kernel))
+      attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));
     add(LLVM::LLVMPointerType::get(context), attributes);
     for (int64_t i = 0; i < type.getNumDynamicDims() + tilewright::getNumDynamicStrides(type); ++i)
       add(builder.getI64Type());

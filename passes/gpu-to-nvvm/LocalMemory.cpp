@@ -1,8 +1,9 @@
-//===- LocalMemory.cpp - the order of accesses to local memory ----------------===//
+//===- LocalMemory.cpp - the order of accesses to memory ----------------------===//
 #include "passes/gpu-to-nvvm/LocalMemory.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -60,4 +61,14 @@ void tilewright::keepOrderBesideLocalMemory(Module &module) {
       loadAsWritten(function);
       splitBlocks(function);
     }
+}
+
+void tilewright::keepOrderBehindWaits(Module &module) {
+  auto waits = [](Instruction &instruction) {
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    return call && call->getIntrinsicID() == Intrinsic::nvvm_griddepcontrol_wait;
+  };
+  for (Function &function : module)
+    if (any_of(instructions(function), waits))
+      loadAsWritten(function);
 }

@@ -93,10 +93,9 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModule
     Pointers are 16-byte aligned. They are `noalias`, since the arguments of a program do not overlap. A pointer that is
     only loaded from is `readonly`, so that its loads go through the read-only cache. Indices have as many bits as the
     module's data layout says (`choose-index-widths`), otherwise 64. A kernel with `dependent` in its
-    `tilewright.launch` first waits for the kernel before it in the stream (`nvvm.griddepcontrol wait`). Its pointers
-    are neither `noalias` nor `readonly`: loads through the read-only cache would not wait. The module gets the
-    `#nvvm.target` of `arch`, whose PTX version follows from it. Expects control flow as blocks (`convert-scf-to-cf`)
-    and no affine ops.
+    `tilewright.launch` first waits for the kernel before it in the stream (`nvvm.griddepcontrol wait`). None of its
+    pointers is `readonly`: loads through the read-only cache would not wait. The module gets the `#nvvm.target` of
+    `arch`, whose PTX version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
 
     ```mlir
     gpu.module @f_kernels {

@@ -225,7 +225,12 @@ def _schedule(outputs: Sequence[Tensor], target: Target) -> te.Schedule:
     from ..rules.processor import schedule_of_tiles
 
     if target.kind != "cpu":
-        return auto_schedule([tensor.op for tensor in dict.fromkeys(outputs)], target)
+        made = auto_schedule([tensor.op for tensor in dict.fromkeys(outputs)], target)
+        # Blocks come up while the group before still runs: a model is many short kernels.
+        gpu = target.device if target.kind == "cuda" else None
+        if gpu is not None and "griddepcontrol" in gpu.features:
+            made.launch(dependent=True)
+        return made
     tiled = schedule_of_tiles([tensor.op for tensor in dict.fromkeys(outputs)], target)
     if tiled is not None:
         return tiled

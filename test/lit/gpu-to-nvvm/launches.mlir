@@ -1,9 +1,9 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(gpu.module(convert-kernels-to-nvvm))' | FileCheck %s
 
 gpu.module @f_kernels {
-  // Loads through the read-only cache would not wait, so nothing may make them.
+  // Loads through the read-only cache would not wait, so nothing is readonly.
   // CHECK-LABEL: llvm.func @dependent
-  // CHECK-SAME: (%{{[^,]*}}: !llvm.ptr {llvm.align = 16 : i64}, %{{[^,]*}}: !llvm.ptr {llvm.align = 16 : i64})
+  // CHECK-SAME: (%{{[^,]*}}: !llvm.ptr {llvm.align = 16 : i64, llvm.noalias}, %{{[^,]*}}: !llvm.ptr {llvm.align = 16 : i64, llvm.noalias})
   // CHECK-NOT: tilewright.launch
   // CHECK: nvvm.griddepcontrol wait
   // CHECK-NEXT: nvvm.griddepcontrol launch_dependents

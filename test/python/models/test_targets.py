@@ -103,3 +103,12 @@ def test_transposes_before_a_matmul_are_read_by_warpgroups(transposed: tuple[boo
     assert decision.rules[:2] == ("warpgroups", "tensor cores")  # both take it, and an estimate decides
     expected = np.maximum(a.astype(np.float64) @ b.astype(np.float64), 0)
     np.testing.assert_allclose(model(stored[0]), expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("arch, waits", [("sm_90a", True), ("sm_80", False)])
+def test_kernels_come_up_while_the_one_before_runs(arch: str, waits: bool) -> None:
+    model = compile_graph(_perceptron("float16"), f"cuda -arch={arch}")
+    for group in model.groups:
+        ptx = group.function.ptx
+        assert ptx.count("griddepcontrol.wait") == (ptx.count(".entry") if waits else 0)
+        assert ("ld.global.nc" in ptx) != waits
