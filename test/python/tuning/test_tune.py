@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +42,10 @@ def own_state(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="module")
 def engine():
-    """One worker process for several tests: it starts in a second."""
+    """One worker process for several tests: it takes a second of a processor to start.
+
+    A run without an executor ends all worker processes at its end, this one, too.
+    """
     with ThreadPoolExecutor(1) as executor:
         yield executor
 
@@ -165,7 +168,9 @@ def test_a_second_run_measures_nothing_again(tmp_path, engine):
 
 def test_records_of_other_conditions_do_not_count(tmp_path, engine):
     tw.tune(space(), "cpu", trials=3, database=tmp_path / "t.db", policy=POLICY, executor=engine)
-    other = tw.tune(space(), "cpu", trials=3, database=tmp_path / "t.db", policy=replace(POLICY, warmup=2))
+    other = tw.tune(
+        space(), "cpu", trials=3, database=tmp_path / "t.db", policy=replace(POLICY, warmup=2), executor=engine
+    )
     assert other.measured == 3
 
 
@@ -278,12 +283,11 @@ def test_trials_apart_compile_in_their_own_processes_and_are_measured_in_one():
 
 
 @pytest.mark.parametrize("trials", [16, pytest.param(64, marks=pytest.mark.sweep)])
-def test_one_draft_serves_many_trials(trials, monkeypatch):
+def test_one_draft_serves_many_trials(trials, monkeypatch, engine):
     from tilewright.tuning import search
 
     answer = {"status": "ok", "cause": "", "ratio": 1.1, "seconds": [1.0], "against": [1.0], "error": 0.0}
     monkeypatch.setattr(search, "run_trial", lambda task: answer)
-    monkeypatch.setattr(search, "start_processes", lambda device: None)
     drafts = []
 
     class Counted(Knobs):
@@ -292,12 +296,12 @@ def test_one_draft_serves_many_trials(trials, monkeypatch):
             return super().draft(count, rng)
 
     many = Counted(lambda block, other: matmul(block), block=(4, *range(5, 20)), other=tuple(range(20)))
-    result = tw.tune(many, "cpu", trials=trials, policy=POLICY)
+    result = tw.tune(many, "cpu", trials=trials, policy=POLICY, executor=engine)
     assert len({one.choices for one in result.trials}) == trials
     assert len(drafts) <= 2
 
 
-def test_failures_are_in_the_report_with_their_cause_and_a_reproducer(monkeypatch):
+def test_failures_are_in_the_report_with_their_cause_and_a_reproducer(monkeypatch, engine):
     from tilewright.tuning import search
 
     def refused(block):
@@ -305,7 +309,7 @@ def test_failures_are_in_the_report_with_their_cause_and_a_reproducer(monkeypatc
             raise tw.ScheduleError("expected another block")
         return matmul(block)
 
-    result = tw.tune(Knobs(refused, block=(4, 3, 8)), "cpu", trials=3, policy=POLICY)
+    result = tw.tune(Knobs(refused, block=(4, 3, 8)), "cpu", trials=3, policy=POLICY, executor=engine)
     assert sorted(one.status for one in result.trials) == ["ok", "ok", "refused"]
     assert "\n  1 x refused: expected another block" in result.report()
 
@@ -316,24 +320,24 @@ def test_failures_are_in_the_report_with_their_cause_and_a_reproducer(monkeypatc
         return run_trial(task) if len(calls) != 2 else {"status": "crash", "cause": "while checking: it did"}
 
     monkeypatch.setattr(search, "run_trial", failing)
-    result = tw.tune(Knobs(matmul, block=(4, 8)), "cpu", trials=2, policy=POLICY)
+    result = tw.tune(Knobs(matmul, block=(4, 8)), "cpu", trials=2, policy=POLICY, executor=engine)
     (crash,) = (one for one in result.trials if one.status == "crash")
     assert "\n  1 x crash: while checking: it did" in result.report()
     assert tw.build(crash.reproducer, target="cpu", start="te").signature.name == "tuned"
 
 
-def test_a_first_schedule_that_is_wrong_ends_the_run(monkeypatch):
+def test_a_first_schedule_that_is_wrong_ends_the_run(monkeypatch, engine):
     from tilewright.tuning import search
 
     monkeypatch.setattr(search, "run_trial", lambda task: {"status": "wrong", "cause": "C: it is"})
     text = r'^expected a first schedule that runs and is right, got {"block": 4}: wrong: C: it is$'
     with pytest.raises(tw.TilewrightError, match=text):
-        tw.tune(Knobs(matmul, block=(4, 8)), "cpu", policy=POLICY)
+        tw.tune(Knobs(matmul, block=(4, 8)), "cpu", policy=POLICY, executor=engine)
 
 
-def test_a_space_of_several_programs_is_refused():
+def test_a_space_of_several_programs_is_refused(engine):
     with pytest.raises(tw.TilewrightError) as error:
-        tw.tune(Knobs(lambda n: matmul(n=n), n=(16, 32)), "cpu", trials=2, policy=POLICY)
+        tw.tune(Knobs(lambda n: matmul(n=n), n=(16, 32)), "cpu", trials=2, policy=POLICY, executor=engine)
     assert str(error.value) == "expected a schedule of one program for each point of the space, got another program"
 
 
@@ -446,10 +450,11 @@ def test_a_killed_run_goes_on_and_measures_nothing_twice(tmp_path):
 # ---------------------------------------------------------------------- executors
 
 
-class Vanishing(ThreadPoolExecutor):
+class Vanishing(Executor):
     """The worker of every other trial vanishes before it answers."""
 
-    count = 0
+    def __init__(self, engine):
+        self.engine, self.count = engine, 0
 
     def submit(self, fn, /, *args, **kwargs):
         self.count += 1
@@ -457,25 +462,25 @@ class Vanishing(ThreadPoolExecutor):
             lost: Future = Future()
             lost.set_exception(RuntimeError("the worker is gone"))
             return lost
-        return super().submit(fn, *args, **kwargs)
+        return self.engine.submit(fn, *args, **kwargs)
 
 
-def test_a_trial_whose_worker_vanished_is_run_again_and_recorded(tmp_path):
-    with Vanishing(1) as executor:
+def test_a_trial_whose_worker_vanished_is_run_again_and_recorded(tmp_path, engine):
+    with Vanishing(engine) as executor:
         result = tw.tune(space(), "cpu", trials=4, database=tmp_path / "t.db", policy=POLICY, executor=executor)
     assert [one.status for one in result.trials] == ["ok"] * 4
     with Journal(tmp_path / "t.db") as journal:
         assert {one.status for one in journal.trials(result.where)} == {"ok", "lost"}
 
 
-def test_workers_that_all_vanish_end_the_run():
+def test_workers_that_all_vanish_end_the_run(engine):
     class Gone(Vanishing):
         def submit(self, fn, /, *args, **kwargs):
             self.count = min(self.count, 1)  # all but the first
             return super().submit(fn, *args, **kwargs)
 
     text = r"^expected workers that answer, got 3 in a row that vanished; the last: the worker is gone$"
-    with Gone(1) as executor, pytest.raises(tw.TilewrightError, match=text):
+    with Gone(engine) as executor, pytest.raises(tw.TilewrightError, match=text):
         tw.tune(space(), "cpu", trials=4, policy=POLICY, executor=executor)
 
 
