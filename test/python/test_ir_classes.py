@@ -20,3 +20,24 @@ def test_tile_ops_have_classes_once_somebody_asks() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert ran.stdout == "AllocOp 1024 True\n", ran.stderr
+
+
+def test_a_build_searches_the_disk_for_no_dialect() -> None:
+    """In a process of its own: what has been found once is not searched for."""
+    script = (
+        "import sys, tilewright as tw\n"
+        "from tilewright import te\n"
+        "A = te.placeholder((4,), name='A')\n"
+        "B = te.compute((4,), lambda i: A[i] + 1, name='B')\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name.startswith('mlir.dialects.'):\n"
+        "            searched.append(name)\n"
+        "for count in range(2):\n"
+        "    searched = []\n"
+        "    sys.meta_path[:0] = [Finder()] if not count else []\n"
+        "    tw.build(tw.auto_schedule(B, 'sim'), [A, B], 'sim', cache=False)\n"
+        "print(searched)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ran.stdout == "[]\n", ran.stderr

@@ -5,6 +5,7 @@ generated from the ODS. So are those of `tile`, which are there once somebody as
 """
 
 import sys
+from types import ModuleType
 
 from mlir import ir as mlir_ir
 from mlir.ir import Context, DialectRegistry, Location, Module
@@ -25,6 +26,7 @@ add_methods()
 sys.modules["mlir.dialects.te"] = te
 sys.modules["mlir.dialects.graph"] = graph
 sys.modules["mlir.dialects.schedule"] = schedule
+sys.modules["mlir.dialects.tilewright"] = ModuleType("mlir.dialects.tilewright")  # attributes alone
 
 # What the front end makes ops of.
 _FRONT_END = ["affine", "arith", "func", "math", "memref", "schedule", "scf", "te", "tensor", "tilewright"]
