@@ -169,17 +169,27 @@ class Search:
         program, reference = self.program, self.program.run_at(right)
         steps = program.steps(right, wrong)
         last_right = -1
+        module = copied(program.start_of(right))
         for count in range(len(steps) + 1):
-            if count < len(steps) and count > 0 and steps[count - 1].required and last_right == count - 1:
-                # Behind the steps before, it has run already.
-                last_right = count
-                continue
-            behind = [step for step in steps[count:] if step.required]
-            module = copied(program.start_of(right))
-            try:
-                for step in [*steps[:count], *behind]:
+            if count > 0:
+                step, before = steps[count - 1], str(module)
+                try:
                     module = step.run(module)
-                run = program.compiled(wrong, module)
+                except CompileError:  # nor can more of the passes run
+                    break
+                is_unchanged = str(module) == before
+                if (step.required or is_unchanged) and last_right == count - 1:
+                    # A required pass has run already, behind the steps before; one that changes nothing is right.
+                    last_right = count
+                    continue
+                if is_unchanged and not step.required:
+                    continue
+            behind = [step for step in steps[count:] if step.required]
+            try:
+                whole = copied(module)
+                for step in behind:
+                    whole = step.run(whole)
+                run = program.compiled(wrong, whole)
             except CompileError:
                 continue
             if not self.difference(reference, run, self.inputs.arrays):
