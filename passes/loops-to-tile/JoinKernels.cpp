@@ -14,6 +14,9 @@ using namespace mlir;
 
 namespace tilewright {
 
+/// Of a thread, for addresses and places.
+static constexpr int64_t kAddressRegisters = 24;
+
 /// The loop of a kernel over the tiles of a stage, or null.
 static scf::ForOp findLoopOf(tile::KernelOp kernel, StringRef stage) {
   scf::ForOp found;
@@ -181,7 +184,12 @@ void shareEarly(Block &block) {
       continue;
     share->moveAfter(last);
     last = share;
-    for (Operation *user : llvm::make_early_inc_range(share->getUsers())) {
+    // Of what is shared, too, a warpgroup may multiply a part.
+    SmallVector<Operation *> users(share->getUsers());
+    for (size_t number = 0; number < users.size(); ++number)
+      if (isPure(users[number]) && !isa<tile::MatmulOp>(users[number]))
+        llvm::append_range(users, users[number]->getUsers());
+    for (Operation *user : users) {
       llvm::SetVector<Operation *> needed;
       std::function<bool(Operation *)> canMove = [&](Operation *op) {
         if (op->getBlock() != &block || op->isBeforeInBlock(last) || op == last)
@@ -200,6 +208,46 @@ void shareEarly(Block &block) {
         last = op;
       }
     }
+  }
+}
+
+/// How many registers of a thread a fragment takes: a warpgroup's threads share 64 rows of it.
+int64_t countRegisters(Value fragment) {
+  auto type = dyn_cast<tile::FragmentType>(fragment.getType());
+  if (!type)
+    return 0;
+  int64_t columns = type.getShape().back();
+  return columns * tile::kWgmmaRows * type.getElementType().getIntOrFloatBitWidth() / (32 * 128);
+}
+
+/// What two maps read and one of them only rounds is rounded behind the other one, where the registers do not hold both
+/// of them and what else the other reads: rounded, it takes the place of what is read.
+void roundLate(scf::ForOp loop, int64_t registers) {
+  Block &block = *loop.getBody();
+  int64_t sums = 0;
+  for (Value sum : loop.getRegionIterArgs())
+    sums += countRegisters(sum);
+  for (auto rounding : llvm::make_early_inc_range(block.getOps<tile::MapOp>())) {
+    if (rounding.getFragments().size() != 1 || !rounding->hasOneUse())
+      continue;
+    auto matmul = dyn_cast<tile::MatmulOp>(*rounding->user_begin());
+    tile::MapOp other;
+    for (Operation *user : rounding.getFragments()[0].getUsers())
+      if (auto map = dyn_cast<tile::MapOp>(user); map && rounding->isBeforeInBlock(map))
+        other = map;
+    if (!matmul || !other || matmul->getBlock() != &block || other->isBeforeInBlock(matmul))
+      continue;
+    int64_t held = sums + countRegisters(rounding.getResult());
+    for (Value fragment : other.getFragments())
+      held += countRegisters(fragment);
+    bool isUsedBefore = llvm::any_of(matmul->getUsers(), [&](Operation *user) {
+      Operation *own = block.findAncestorOpInBlock(*user);
+      return own && own->isBeforeInBlock(other);
+    });
+    if (isUsedBefore || held + kAddressRegisters <= registers)
+      continue;
+    rounding->moveAfter(other);
+    matmul->moveAfter(rounding);
   }
 }
 } // namespace
@@ -244,9 +292,11 @@ void mergeTiles(tile::KernelOp kernel) {
       map.erase();
     }
   });
-  kernel.walk([](scf::ForOp loop) {
+  kernel.walk([&](scf::ForOp loop) {
     multiplyEarly(*loop.getBody());
     shareEarly(*loop.getBody());
+    if (std::optional<ArrayRef<int64_t>> registers = kernel.getRegisters())
+      roundLate(loop, registers->back());
   });
 }
 } // namespace tilewright

@@ -48,7 +48,8 @@ def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {
     M stays, also where M stays infinite. A loop may also follow a loop of matmuls of which it reads nothing: so
     the gradients of keys and of values are one loop. Matmuls of loaded tiles then start together. Where the other loop is
     that of an earlier kernel with the same grid, both kernels become one before. What warpgroups share (`tile.share`) is
-    then multiplied as soon as it is there.
+    then multiplied as soon as it is there. Where registers do not hold a fragment beside itself rounded, it is rounded
+    behind the map that reads it, too.
 
     ```mlir
     %most = scf.for %j ... iter_args(%m = %lowest) { ...  %m1 = tile.row_reduce max %s into %m ... }

@@ -119,6 +119,13 @@ void BarrierPlacer::waitBefore(Operation *op, bool forAll) {
   groups.erase(groups.begin(), groups.begin() + count);
 }
 
+/// Whether an operand is in a buffer of the block, which is no slot of a ring.
+static bool isSharedByWarpgroups(Value operand) {
+  while (auto part = operand.getDefiningOp<tile::PartOp>())
+    operand = part.getSource();
+  return operand.getDefiningOp<tile::AllocOp>() != nullptr;
+}
+
 LogicalResult BarrierPlacer::placeMatmuls(tile::MatmulOp first) {
   SmallVector<tile::MatmulOp> group = getMatmulGroup(first);
   tile::MatmulOp last = group.back();
@@ -168,7 +175,9 @@ LogicalResult BarrierPlacer::placeMatmuls(tile::MatmulOp first) {
     underWay.append(read);
     accumulators[last.getResult()] = sum;
   } else if (!groups.empty() || isUsedLater(last)) {
-    groups.push_back({sum, last.getResult(), read});
+    bool readsShared = llvm::any_of(
+        group, [](tile::MatmulOp one) { return isSharedByWarpgroups(one.getA()) || isSharedByWarpgroups(one.getB()); });
+    groups.push_back({sum, last.getResult(), read, readsShared});
     // The last stands for the group until it is waited for.
     last.getAccumulatorMutable().assign(before);
     for (tile::MatmulOp one : llvm::reverse(ArrayRef(group).drop_back()))

@@ -23,6 +23,10 @@ static bool fillsSlots(Operation *op) {
   return user && user.fillsSlots();
 }
 
+bool BarrierPlacer::readsShared() const {
+  return llvm::any_of(groups, [](const Group &group) { return group.readsShared; });
+}
+
 LogicalResult BarrierPlacer::placeRole() {
   top = &role;
   for (Operation &op : role)
@@ -42,8 +46,10 @@ LogicalResult BarrierPlacer::place(Block &block) {
   for (Operation *op : ops) {
     if (done.contains(op))
       continue;
-    // What goes on elsewhere waits for all. What an iteration stores goes by way of a buffer that no matmul reads.
-    bool isBeside = isa<tile::StoreOp>(op) && isa<scf::ForOp>(op->getParentOp());
+    // What goes on elsewhere waits for all. What an iteration stores goes by way of a buffer that no matmul reads, and
+    // what it shares by way of one that its matmuls read later.
+    bool isBeside =
+        isa<scf::ForOp>(op->getParentOp()) && (isa<tile::StoreOp>(op) || (isa<tile::ShareOp>(op) && !readsShared()));
     waitBefore(op, /*forAll=*/isa<RegionBranchOpInterface>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
                        (op->hasTrait<tile::AfterMatmuls>() && !isBeside));
     LogicalResult placed = success();

@@ -72,6 +72,8 @@ private:
   mlir::Value waitFor(mlir::Value accumulator, mlir::Operation *behind);
   /// Whether a matmul's result is used behind another matmul, so that both are under way at once.
   bool isUsedLater(tile::MatmulOp last);
+  /// Whether matmuls under way read what warpgroups share.
+  bool readsShared() const;
   /// Waits for what is under way of which `op` uses the result, or for all of it.
   void waitBefore(mlir::Operation *op, bool forAll);
   /// Waits until all slots have been used, by the cluster's other blocks too: then nothing of theirs is on its way to
@@ -102,6 +104,7 @@ private:
   struct Group {
     mlir::Value sum, result;
     llvm::SmallVector<ReadSlot> read;
+    bool readsShared; // what warpgroups share
   };
   llvm::SmallVector<Group> groups;
   // In a loop that is an accumulation: its accumulators, what the iteration before read, and whether there always was
