@@ -137,21 +137,46 @@ def merged(
             outer, row = [*outer[:-1], outer[-1] // splits.packed], outer[-1] % splits.packed
         return [*outer, split, row]
 
-    def power(row: Sequence[Any], split: Any) -> Expr:
-        return exp2(logarithms(*at(row, split)) - finite(row))
-
     shape = (*splits.all_heads, queries)
     axes = [reduce_axis((0, count), name=name) for name in ("pm", "pl", "po")]
-    M = compute(shape, lambda *row: max(logarithms(*at(row, axes[0])), axis=axes[0]), name="M.parts")
+    # Registers hold what one thread reads of all parts, so that all loads are under way before it computes.
+    held = list[Tensor]()
+
+    def logarithm(row: Sequence[Any], split: Any) -> Expr:
+        return held[0](*row, split) if held else logarithms(*at(row, split))
+
+    def value(place: Sequence[Any], split: Any) -> Expr:
+        return held[1](*place, split) if held else partial(*at(place[:-1], split), place[-1])
 
     def finite(row: Sequence[Any]) -> Expr:
         """Of a row that sees no key the largest logarithm is minus infinity."""
         return max(M(*row), float(np.finfo("float32").min))
 
+    if isinstance(count, int) and count <= _MOST_UNROLLED:
+        of_rows = compute(
+            (*shape, count), lambda *place: logarithms(*at(place[:-1], place[-1])), name="logarithms.held"
+        )
+        of_values = compute(
+            (*shape, wide, count), lambda *place: partial(*at(place[:-2], place[-1]), place[-2]), name="values.held"
+        )
+        held += [of_rows, of_values]
+    M = compute(shape, lambda *row: max(logarithm(row, axes[0]), axis=axes[0]), name="M.parts")
+    if held:
+        held.append(
+            compute(
+                (*shape, count),
+                lambda *place: exp2(logarithm(place[:-1], place[-1]) - finite(place[:-1])),
+                name="powers.parts",
+            )
+        )
+
+    def power(row: Sequence[Any], split: Any) -> Expr:
+        return held[2](*row, split) if held else exp2(logarithm(row, split) - finite(row))
+
     L = compute(shape, lambda *row: sum(power(row, axes[1]), axis=axes[1]), name="L.parts")
     W = compute(
         (*shape, wide),
-        lambda *place: sum(power(place[:-1], axes[2]) * partial(*at(place[:-1], axes[2]), place[-1]), axis=axes[2]),
+        lambda *place: sum(power(place[:-1], axes[2]) * value(place, axes[2]), axis=axes[2]),
         name="W.parts",
     )
 
@@ -161,7 +186,7 @@ def merged(
             total = total + exp2(sinks(place[-3]).astype("float32") * math.log2(math.e) - finite(place[:-1]))
         return select(total == 0.0, 0.0, W(*place) / total).astype(dtype)
 
-    return compute((*shape, wide), result, name="O"), [M, L, W]
+    return compute((*shape, wide), result, name="O"), [*held[:2], M, *held[2:], L, W]
 
 
 def schedule_merge(s: Schedule, result: Tensor, stages: Sequence[Tensor]) -> None:
@@ -175,7 +200,8 @@ def schedule_merge(s: Schedule, result: Tensor, stages: Sequence[Tensor]) -> Non
     for stage in stages:
         s[stage].set_scope("local")
         s[stage].compute_at(s[result], column)
-        (part,) = s[stage].op.reduce_axis
+        *_, part = (*stage.op.axis, *stage.op.reduce_axis)
         if part.dom is not None and isinstance(part.dom.extent, int) and part.dom.extent <= _MOST_UNROLLED:
             s[stage].unroll(part)
+    s[result].launch_bounds(1)
     s.launch(dependent=True)

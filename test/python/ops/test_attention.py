@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tilewright as tw
 from tilewright import TilewrightError, ops, testing
 from tilewright.ops.attention import once
 from tilewright.ops.layouts import operand_of
@@ -316,3 +317,11 @@ def test_what_is_expanded_is_read_once() -> None:
     # Pages are what their numbers say.
     paged = {"q": q, "k": k, "v": v, "pages": np.zeros((2, 1), "int32")}
     assert once(paged) is paged
+
+
+@pytest.mark.sweep
+def test_logarithms_and_values_of_split_keys_are_loaded_once():
+    q, k = ops.Operand((1, 32, 1, 128), "bfloat16"), ops.Operand((1, 8, 8192, 128), "bfloat16")
+    s, tensors = ops.attention.schedule(q, k, k, enable_gqa=True, target="cuda -arch=sm_90a")
+    ptx = tw.build(s, tensors, target="cuda -arch=sm_90a", name="attention").ptx
+    assert ptx[ptx.rindex(".entry") :].count("ld.global") == 2 * 16
