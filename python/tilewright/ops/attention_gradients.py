@@ -125,7 +125,7 @@ def attention_gradients(
     dropped: dict[str, Any] = {"dropout_p": dropout_p, "seed": named.pop("seed", None)}
     known = {name: named.pop(name, None) for name in ("result", "logarithms", "lengths", "slopes", "sinks")}
     options["softcap"] = softcap
-    is_cut = softcap is not None or options["before"] is not None or options["behind"] is not None
+    is_cut = softcap is not None or options["before"] is not None
     is_read = any(one is not None for one in (mask, lengths, slopes))
     tiles = None
     if (target is None or target.kind != "cpu") and "mask" not in names:

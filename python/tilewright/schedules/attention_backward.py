@@ -19,7 +19,8 @@ __all__ = ["attention_gradients_of"]
 
 _ROWS, _SPAN = 64, 128
 _THREADS, _MANY_THREADS = 256, 1024  # of a block that sums products, and of one that sums over all queries
-_VECTOR = 8  # elements that a thread rounds
+_VECTOR = 8  # elements that a thread reads at once, or rounds
+_LEAST_LANES = 8  # that read neighbouring vectors
 _TOGETHER = 3  # tiles of which the last is that of the gradients by values and by keys
 
 
@@ -126,12 +127,21 @@ def attention_gradients_of(
 
 
 def _schedule_products(s: Schedule, products: Tensor) -> None:
-    """A warp for each row."""
+    """Some lanes of a warp for each row, which read vectors, where those divide it; or else a warp."""
+    (column,) = products.op.reduce_axis
+    width: Any = column.dom.extent if column.dom is not None else None
+    vectors = width // _VECTOR if isinstance(width, int) and width % _VECTOR == 0 else 0
+    lanes = min(vectors & -vectors, 32)
     row = s[products].op.axis[0]
     for axis in s[products].op.axis[1:]:
         row = s[products].fuse(row, axis)
-    block, warp = s[products].split(row, factor=_THREADS // 32)
-    _, lane = s[products].split(products.op.reduce_axis[0], factor=32)
+    if lanes < _LEAST_LANES:
+        lanes = 32
+        _, lane = s[products].split(column, factor=lanes)
+    else:
+        lane, own = s[products].split(column, factor=width // lanes)
+        s[products].unroll(own)
+    block, warp = s[products].split(row, factor=_THREADS // lanes)
     s[products].bind(block, thread_axis("blockIdx.x"))
     s[products].bind(warp, thread_axis("threadIdx.y"))
     s[products].bind(lane, thread_axis("threadIdx.x"))
@@ -158,9 +168,8 @@ def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
     block, i = s[result].split(i, factor=rows)
     warpgroup, i = s[result].split(i, factor=_ROWS)
     s[result].reorder(*outer, block, warpgroup, i, *columns_of)
-    for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
+    for axis, name in zip((block, *outer[::-1]), _grid(chain, outer), strict=True):
         s[result].bind(axis, thread_axis(name))
-    s[result].bind(block, thread_axis("blockIdx.x"))
     s[result].env_threads([thread_axis((0, 128), "threadIdx.x")])
     s[result].bind(warpgroup, thread_axis("threadIdx.y"))
     for tensor in chain.held:
@@ -190,6 +199,18 @@ def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
             s[total].rolling_update(loop.axis, of=first.total)
 
 
+def _grid(chain: Chain, heads: Sequence[IterVar]) -> list[str]:
+    """The axes of the grid for a chain's blocks and for the heads, the last first. Blocks start in the order of x.
+
+    Where a block has the more to do the earlier its keys are, the longest of the last axis of heads start first. With
+    the blocks along x the longest of the last head would be left over at the end.
+    """
+    names = ["blockIdx.x", "blockIdx.y", "blockIdx.z"][: len(heads) + 1]
+    if chain.is_triangular and heads:
+        names[:2] = names[1::-1]
+    return names
+
+
 def _load(s: Schedule, tensor: Tensor, stage: Tensor, loop: IterVar, chain: Chain, *, is_held: bool) -> None:
     # A warpgroup's columns of what is held are whole spans.
     columns: Any = _ROWS if is_held and chain.added is not None and chain.added.is_turned else tensor.shape[-1]
@@ -207,9 +228,10 @@ def _schedule_added(s: Schedule, chain: Chain, stages: int) -> None:
     *outer, i, c = s[total].op.axis
     tiles, i = s[total].split(i, factor=queries)
     s[total].reorder(*outer, added.blocks, tiles, i, c)
-    for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
+    own_axis, *names = _grid(chain, outer)
+    for axis, name in zip(outer[::-1], names, strict=True):
         s[total].bind(axis, thread_axis(name))
-    s[total].bind(added.blocks, thread_axis("blockIdx.x"), reduce_add=True)
+    s[total].bind(added.blocks, thread_axis(own_axis), reduce_add=True)
     s[total].env_threads([thread_axis((0, 128), "threadIdx.x")])
     s[total].copy_by("tma")
     for tensor in added.held:

@@ -73,8 +73,9 @@ def gradient_tiles_for(
     """Rows and columns of the kernels of gradients, where the result has such a shape; None where there are none.
 
     Three are those of statistics, of the gradients by queries, and of those by values and by keys. Of four, the last is
-    that of the gradients by keys alone. A mask that `is_cut` from the places takes registers, and a score that `reads`
-    a mask, a length or a slope takes more.
+    that of the gradients by keys alone. A cap, or a window that ends before a query, `is_cut`: it takes registers. What
+    `reads` a mask, a length or a slope takes more. With a causal mask alone 64 columns spill nothing, and take 0.96 to
+    0.99 of the time of 48 on an H200.
 
     >>> from tilewright.target import current_gpu
     >>> from tilewright.ops.operator import Operand
