@@ -28,20 +28,33 @@ Value transposed(Value value, ArrayRef<int64_t> permutation, PatternRewriter &re
   return graph::TransposeOp::create(rewriter, value.getLoc(), made, value, permutation);
 }
 
-/// Whether tensor cores multiply its filters and windows in whole copies; of `floats`, whether vectors have its
-/// results.
-bool isWorthIt(graph::ConvOp op, bool floats) {
+/// What convolutions become matmuls: those of tensor cores, with images of few channels or not, or those of float32.
+enum class Kind { kCores, kCoresAndPatches, kFloats };
+
+/// Whether it has patches of images with fewer channels than a copy of 16 bytes has, which a copy of the images pads.
+bool isOfPatches(graph::ConvOp op) {
+  RankedTensorType w = typeOfTensor(op.getW());
+  Type element = w.getElementType();
+  return (element.isF16() || element.isBF16()) && w.getDimSize(0) >= kFewestChannels &&
+         w.getDimSize(0) % kFewestChannels == 0 && w.getDimSize(1) < kCopy / getElementBytes(element) &&
+         w.getDimSize(2) * w.getDimSize(3) > 1 && llvm::all_of(op.getDilations(), [](int64_t d) { return d == 1; });
+}
+
+/// Whether tensor cores multiply its filters and windows in whole copies; of floats, whether vectors have its results.
+bool isWorthIt(graph::ConvOp op, Kind kind) {
   RankedTensorType x = typeOfTensor(op.getX()), w = typeOfTensor(op.getW());
   if (x.getRank() != 4 || !x.hasStaticShape() || !w.hasStaticShape() || x.getNumElements() == 0 || op.getGroups() != 1)
     return false;
   Type element = x.getElementType();
-  if (floats)
+  if (kind == Kind::kFloats)
     return element.isF32() && w.getElementType() == element && w.getDimSize(0) >= kFewestChannels &&
            w.getNumElements() > 0;
   int64_t granule = kCopy / getElementBytes(element);
   auto fits = [&](int64_t channels) { return channels >= kFewestChannels && channels % granule == 0; };
   bool isOfCores = element.isF16() || element.isBF16() || element.isInteger(8) || isa<Float8E4M3FNType>(element);
-  return isOfCores && w.getElementType() == element && fits(w.getDimSize(0)) && fits(w.getDimSize(1));
+  if (!isOfCores || w.getElementType() != element || w.getNumElements() == 0)
+    return false;
+  return (fits(w.getDimSize(0)) && fits(w.getDimSize(1))) || (kind == Kind::kCoresAndPatches && isOfPatches(op));
 }
 
 bool isPointwise(graph::ConvOp op) {
@@ -53,11 +66,12 @@ bool isPointwise(graph::ConvOp op) {
 }
 
 struct ConvolutionOfRows : OpRewritePattern<graph::ConvOp> {
-  ConvolutionOfRows(MLIRContext *context, bool floats) : OpRewritePattern(context), floats(floats) {}
+  ConvolutionOfRows(MLIRContext *context, Kind kind) : OpRewritePattern(context), kind(kind) {}
 
   LogicalResult matchAndRewrite(graph::ConvOp op, PatternRewriter &rewriter) const override {
-    if (!isWorthIt(op, floats))
-      return rewriter.notifyMatchFailure(op, floats ? "no vectors of results" : "no tiles of tensor cores");
+    if (!isWorthIt(op, kind))
+      return rewriter.notifyMatchFailure(op,
+                                         kind == Kind::kFloats ? "no vectors of results" : "no tiles of tensor cores");
     Location loc = op.getLoc();
     Type element = typeOfTensor(op.getX()).getElementType();
     RankedTensorType result = typeOfTensor(op);
@@ -86,7 +100,7 @@ struct ConvolutionOfRows : OpRewritePattern<graph::ConvOp> {
   }
 
 private:
-  bool floats;
+  Kind kind;
 };
 
 /// The transpose that puts channels first, or null.
@@ -195,10 +209,14 @@ struct ChannelsLast : impl::ChannelsLastBase<ChannelsLast> {
     getOperation().walk([&](graph::ConvOp op) { isGrouped |= op.getGroups() != 1; });
     if (isGrouped)
       return;
+    // Patches alone are no reason to move the channels of their results.
+    bool hasOthers = false;
+    getOperation().walk([&](graph::ConvOp op) { hasOthers |= isWorthIt(op, Kind::kCores); });
+    Kind kind = floats ? Kind::kFloats : patches && hasOthers ? Kind::kCoresAndPatches : Kind::kCores;
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConvolutionOfRows>(&getContext(), floats);
+    patterns.add<ConvolutionOfRows>(&getContext(), kind);
     patterns.add<SinkTransposeBehindElementwise, SinkBehindSum>(&getContext());
-    if (floats)
+    if (kind != Kind::kCores)
       patterns.add<SinkBehindPool<graph::MaxPoolOp>, SinkBehindPool<graph::SumPoolOp>>(&getContext());
     graph::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     graph::ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());

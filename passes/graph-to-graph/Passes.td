@@ -144,7 +144,8 @@ def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
     multiples of 16 bytes. A pixel is a row, and a window is read where it is. The transposes back move behind operators that work element by element, and
     behind the sum of all pixels, so that they meet, and fold. Shapes are static. A model with grouped convolutions stays.
     With `floats`, convolutions are those of float32, with at least 16 channels of results, for a processor. The transposes
-    then move behind pools, too.
+    then move behind pools, too. They also do with `patches`, where convolutions of 16-bit floats may have fewer channels
+    than a copy of 16 bytes, if others have more.
 
     ```mlir
     %c = graph.conv %x, %w {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"}
@@ -167,7 +168,10 @@ def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
     %y = graph.transpose %a {permutation = array<i64: 0, 3, 1, 2>} : (tensor<2x8x8x32xbf16>) -> tensor<2x32x8x8xbf16>
     ```
   }];
-  let options = [Option<"floats", "floats", "bool", /*default=*/"false", "convolutions of float32, for a processor">];
+  let options = [
+    Option<"floats", "floats", "bool", /*default=*/"false", "convolutions of float32, for a processor">,
+    Option<"patches", "patches", "bool", /*default=*/"false", "convolutions of few channels, too">
+  ];
 }
 
 def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {

@@ -33,6 +33,7 @@ tensor cores alone, and `form-cuda-graph` for target cuda."""
 
 # What a processor has otherwise.
 _FOR_PROCESSORS = {"channels-last": "channels-last{floats=true}", "fold-weights": "fold-weights{transposes=true}"}
+_FOR_WARPGROUPS = {"channels-last": "channels-last{patches=true}"}
 
 STAGES = ("graph", "groups")
 """The stages of a model: as it was imported, and its groups."""
@@ -91,7 +92,8 @@ def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str 
     with progress(f"optimising {graph.name}"):
         # By warpgroups, attention has kernels for tensors that are not row-major.
         strided = target is not None and _has_feature(Target.of(target), "wgmma")
-        options = _FOR_PROCESSORS if target is not None and Target.of(target).kind == "cpu" else {}
+        is_processor = target is not None and Target.of(target).kind == "cpu"
+        options = _FOR_PROCESSORS if is_processor else _FOR_WARPGROUPS if strided else {}
         return _optimised(graph.module, graph.name, graph, off, strided, options)
 
 

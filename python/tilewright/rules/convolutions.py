@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from ..dtypes import item_bytes
 from ..instructions import WGMMA
 from ..schedules.convolutions.definition import Windows
-from ..schedules.convolutions.wgmma_operands import ALIGNED, channels_of_places, span_of
-from ..schedules.convolutions.wgmma_tiles import Candidate, rows_of_a_step
+from ..schedules.convolutions.wgmma_operands import ALIGNED, KTiles, channels_of_places, rows_of_the_kernel
+from ..schedules.convolutions.wgmma_tiles import BYTES, Candidate, rows_of_a_step
 from ..te import Expr, Tensor, compute, if_then_else
-from ..te import all as all_of
+from ..te import min as minimum
 from ..te.expr import Call, Cast, Const, IterVar, Read, Select
 from ..te.linear import Linear, linear_of
 from ..te.rewrite import rewrite
 from ..te.tensor import ComputeOp, Operation
 from .contraction import contraction_of
 from .facts import StageFacts, extent_of
+from .inlining import inlined
 from .moves import through
 
 __all__ = ["Convolution", "InTiles", "Tiled", "convolution_of", "in_tiles", "stored_by_tiles"]
@@ -36,6 +38,7 @@ class Convolution:
     stage: StageFacts
     windows: Windows
     image: Tensor
+    order: str  # of n, y, x and c in the image
     filters: Read
     axes: Mapping[str, IterVar | None]  # none of r and s along which the kernel has one element
 
@@ -44,24 +47,36 @@ class Convolution:
         return self.image.dtype
 
     @property
-    def along_k(self) -> bool:
-        """Whether channels of a filter lie together, and not filters."""
+    def k_tiles(self) -> KTiles:
+        return KTiles.of(self.windows, item_bytes(self.dtype))
+
+    @property
+    def last(self) -> IterVar | None:
+        """The axis along which elements of filters lie together."""
         longer = [i for i, extent in zip(self.filters.indices, self.filters.tensor.shape) if extent != 1]
-        return bool(longer) and longer[-1] is self.axes["c"]
+        return next((axis for axis in self.axes.values() if longer and axis is longer[-1]), None)
 
     @property
-    def span(self) -> int:
-        """The bytes of a K tile's row."""
-        return span_of(self.windows.channels, item_bytes(self.dtype))
+    def copies_filters(self) -> bool:
+        """Whether the instruction takes them in another order than they are in."""
+        return self.last is not self.axes["c"] and (self.last is not self.axes["f"] or item_bytes(self.dtype) != BYTES)
 
     @property
-    def block_k(self) -> int:
-        return self.span // item_bytes(self.dtype)
+    def along_k(self) -> bool:
+        """Whether channels of a filter lie together where the instruction takes them, and not filters."""
+        return self.k_tiles.is_row or self.copies_filters or self.last is self.axes["c"]
 
     @property
-    def steps(self) -> int:
-        """The K tiles of a place of the kernel."""
-        return -(-self.windows.channels // self.block_k)
+    def bytes_copied(self) -> int:
+        """Of images and filters, which kernels of their own copy."""
+        of_filters = prod(map(extent_of, self.filters.tensor.shape))
+        of_images = prod(map(extent_of, self.image.shape)) if self.k_tiles.is_row else 0
+        return (of_images + (of_filters if self.k_tiles.is_row or self.copies_filters else 0)) * item_bytes(self.dtype)
+
+    def pixel(self, n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
+        """An element of an image."""
+        places = dict(zip("nyxc", (n, y, x, c)))
+        return self.image(*(places[name] for name in self.order))
 
     def weight(self, f: Expr, r: Expr, s: Expr, c: Expr) -> Expr:
         """An element of a filter."""
@@ -71,10 +86,12 @@ class Convolution:
 
 @dataclass(frozen=True, slots=True)
 class Tiled:
-    """How a convolution is to be tiled: the tile, and the stage that stores the results by TMA, if one does."""
+    """How a convolution is to be tiled: the tile, the stage that stores the results by TMA, if one does, and those
+    between the two."""
 
     candidate: Candidate
     root: Operation | None
+    between: tuple[Operation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +102,7 @@ class InTiles:
     tile: tuple[int, int, int, int]
     over: int  # rows of the kernel that a step serves
     operands: tuple[Tensor, Tensor]
+    copied: list[Tensor]  # workspaces, which kernels of their own write
     total: Tensor
     result: Tensor
 
@@ -114,13 +132,19 @@ def convolution_of(stage: StageFacts, ends: Collection[Operation] = ()) -> Convo
     indices = [linear_of(index) for index in read.indices]
     if not _has_static_shape(read.tensor) or any(index is None for index in indices):
         return None
-    batch, down, along, channel = (index for index in indices if index is not None)
-    height, width = map(extent_of, read.tensor.shape[1:3])
-    if not batch.is_just(n) or not _are_inside(image.conditions, (down, along), (height, width)):
+    for order in ("nyxc", "ncyx"):
+        by = {name: index for name, index in zip(order, indices) if index is not None}
+        c = next((axis for axis in found.k if by["c"].is_just(axis)), None)
+        if c is not None and by["n"].is_just(n):
+            break
+    else:
+        return None
+    down, along = by["y"], by["x"]
+    height, width = (extent_of(read.tensor.shape[order.index(name)]) for name in "yx")
+    if not _are_inside(image.conditions, (down, along), (height, width)):
         return None
     rows, columns = _moves(down, y), _moves(along, x)
-    c = next((axis for axis in found.k if channel.is_just(axis)), None)
-    if rows is None or columns is None or c is None:
+    if rows is None or columns is None:
         return None
     (stride, r, dilation), (across, s, apart) = rows, columns
     summed = {id(axis) for axis in (r, s, c) if axis is not None and _extent(axis) > 1}
@@ -135,9 +159,11 @@ def convolution_of(stage: StageFacts, ends: Collection[Operation] = ()) -> Convo
         _extent(n), (height, width), channels, _extent(f), (_extent(r), _extent(s)), (stride, across),
         (dilation, apart), (-down.constant, -along.constant), out,
     )  # fmt: skip
-    if (what.batch, channels) != tuple(map(extent_of, (read.tensor.shape[0], read.tensor.shape[3]))):
+    if (what.batch, channels) != tuple(extent_of(read.tensor.shape[order.index(name)]) for name in "nc"):
         return None
-    made = Convolution(stage, what, read.tensor, weights.read, {"n": n, "y": y, "x": x, "f": f, "r": r, "s": s, "c": c})
+    made = Convolution(
+        stage, what, read.tensor, order, weights.read, {"n": n, "y": y, "x": x, "f": f, "r": r, "s": s, "c": c}
+    )
     return made if _can_step(made) and not _is_pointwise(what) else None
 
 
@@ -221,28 +247,30 @@ def _is_same(one: Linear, other: Linear) -> bool:
 
 
 def _can_step(found: Convolution) -> bool:
-    """Whether TMA copies boxes of the images, and of the filters in the layout that the instruction takes."""
+    """Whether TMA copies boxes of the images, and of the filters, where these are not copied first."""
     what, item = found.windows, item_bytes(found.dtype)
     read, axes = found.filters, found.axes
-    if what.channels * item % ALIGNED or not _has_static_shape(read.tensor) or not 2 <= len(read.tensor.shape) <= 5:
+    if not _has_static_shape(read.tensor):
         return False
-    if max(what.strides) > _LARGEST_STEP or max(what.kernel) * max(what.dilations) > _LARGEST_BOX // 2:
-        return False
-    wanted = [axes[name] for name in "frsc" if (axis := axes[name]) is not None and _extent(axis) > 1]
+    wanted = [axis for name in "frsc" if (axis := axes[name]) is not None and _extent(axis) > 1]
     seen: list[IterVar] = []
     for index, extent in zip(read.indices, map(extent_of, read.tensor.shape)):
         known = next((axis for axis in wanted if index is axis), None)
-        if known is None or _extent(known) != extent:
-            if extent == 1:
-                continue
+        if known is not None and _extent(known) == extent:
+            seen.append(known)
+        elif extent != 1:
             return False
-        seen.append(known)
     if len(seen) != len(wanted) or {id(axis) for axis in seen} != {id(axis) for axis in wanted}:
         return False
-    last = seen[-1]
-    if last is not axes["c"] and (last is not axes["f"] or item != 2):
-        return False  # only operands of 16 bits may have columns together
-    return _extent(last) * item % ALIGNED == 0
+    if found.k_tiles.is_row:
+        return True
+    if found.order != "nyxc" or what.channels * item % ALIGNED or max(what.strides) > _LARGEST_STEP:
+        return False
+    if max(what.kernel) * max(what.dilations) > _LARGEST_BOX // 2:
+        return False
+    if found.copies_filters:
+        return True
+    return len(read.tensor.shape) <= 5 and found.last is not None and _extent(found.last) * item % ALIGNED == 0
 
 
 def _is_pointwise(what: Windows) -> bool:
@@ -265,27 +293,48 @@ def in_tiles(found: Convolution, candidate: Candidate) -> InTiles:
     shape = (what.batch, *what.out, what.filters)
     whole = tuple(-(-extent // one) * one for extent, one in zip(shape, tile, strict=True))
     phases, over = rows_of_a_step(what.kernel[0], what.strides[0], shares)
-    length = found.steps * found.block_k
-    As, Bs, accumulated = channels_of_places(
-        what, length, whole, phases, over, length, found.image, found.weight, along_k=found.along_k, sums=op.dtype
-    )
+    k_tiles = found.k_tiles
+    if k_tiles.is_row:
+        copied, As, Bs, accumulated = rows_of_the_kernel(
+            what, k_tiles, whole, phases, over, k_tiles.length, found.pixel, found.weight
+        )
+    else:
+        weight, copied = found.weight, list[Tensor]()
+        if found.copies_filters:
+            copy = compute((what.filters, *what.kernel, what.channels), found.weight, name="filters")
+            weight, copied = (lambda *at: copy[at]), [copy]
+        As, Bs, accumulated = channels_of_places(
+            what, k_tiles.length, whole, phases, over, k_tiles.length, found.image, weight,
+            along_k=found.along_k, sums=op.dtype,
+        )  # fmt: skip
     total = compute(whole, lambda *at: accumulated(at, 0), name=f"{op.name}_product")
     result = compute(shape, lambda *at: total[at], name=op.name)
-    return InTiles(found, tile, over, (As, Bs), total, _from(op, result, As, Bs, total))
+    return InTiles(found, tile, over, (As, Bs), copied, total, _from(op, result, As, Bs, total, *copied))
 
 
-def stored_by_tiles(op: Operation, made: InTiles) -> tuple[Tensor, Tensor]:
-    """A stage that is made of a convolution, in whole tiles, and the results, which are read of those."""
+def stored_by_tiles(op: Operation, made: InTiles, between: Collection[Operation]) -> tuple[Tensor, Tensor]:
+    """A stage that is made of a convolution, in whole tiles, and the results, which are read of those.
+
+    `between` are the stages that the stage reads the convolution through.
+    """
     assert isinstance(op, ComputeOp)
-    whole = made.total.shape
-    is_plain = op is made.result.op
+    whole, is_plain = made.total.shape, op is made.result.op
+    ends = [end if end != reached else None for end, reached in zip(op.shape, whole, strict=True)]
 
     def element(*at: Expr) -> Expr:
-        places = dict(zip(map(id, op.axis), at, strict=True))
-        value = made.total[at] if is_plain else rewrite(op.body[0], lambda expr: places.get(id(expr)))
-        # Nothing but the sums has elements past the edges.
-        ends = [index < end for index, end, reached in zip(at, op.shape, whole, strict=True) if end != reached]
-        return value if is_plain or not ends else if_then_else(all_of(*ends), value, 0)
+        if is_plain:
+            return made.total[at]
+        # Nothing but the sums has elements past the edges. Of a pixel there the last one's are read, and not used.
+        inside = [*(one if end is None else minimum(one, end - 1) for one, end in zip(at[:3], ends)), at[3]]
+        places = dict(zip(map(id, op.axis), inside, strict=True))
+
+        def replace(part: Expr) -> Expr | None:
+            if isinstance(part, Read) and part.tensor.op is made.result.op:
+                return made.total[at]
+            return places.get(id(part))
+
+        value = rewrite(inlined(op.body[0], between), replace)
+        return value if ends[3] is None else if_then_else(at[3] < ends[3], value, 0)
 
     tiled = compute(whole, element, name=f"{op.name}_tiles")
     result = compute(op.shape, lambda *at: tiled[at], name=op.name)

@@ -33,7 +33,7 @@ from .scans import Statements
 from .simt import TiledContraction
 from .tensor_cores import TensorCores
 from .vector_tiles import VectorTiles
-from .warpgroup_convolutions import WarpgroupConvolutions, convolutions_in, store_images
+from .warpgroup_convolutions import CopiedPixels, WarpgroupConvolutions, convolutions_in, store_operands
 from .warpgroups import Warpgroups
 from .windows import Windows, is_staged
 
@@ -42,6 +42,7 @@ __all__ = ["auto_schedule"]
 _GPU_RULES: tuple[Rule, ...] = (
     Statements(),
     WarpgroupConvolutions(),
+    CopiedPixels(),
     Warpgroups(),
     TensorCores(),
     VectorTiles(),
@@ -169,7 +170,7 @@ def _schedule_of(
         for op, one in matrices.tiles.items()
     }
     for one in tiles.values():
-        store_images(program, one.stages.found)
+        store_operands(program, one.stages.found, one.stages.copied)
         for tensor in (one.stages.total, one.stored):
             if tensor is not None:
                 program.stages[tensor.op].is_in_tiles = True

@@ -90,7 +90,8 @@ def as_matrices(
         elif op in stored:
             now = _added_to_zero(now)
         if op in by_root:
-            tiled, result = stored_by_tiles(now, made.tiles[by_root[op]])
+            between = {instead.get(one, one) for one in tiles[by_root[op]].between}
+            tiled, result = stored_by_tiles(now, made.tiles[by_root[op]], between)
             made.stored[by_root[op]], now = tiled, result.op
             ends.add(now)
         if now is not op:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..devices import GPU, MOST_BLOCKS_YZ
 from ..instructions import MMA_SYNC, wgmma
-from ..schedules.convolutions.wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma
+from ..schedules.convolutions.wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma, write_pixels
 from ..schedules.convolutions.wgmma_tiles import Candidate, Problem, timed
 from ..schedules.matmuls.problem import Problem as Matmul
+from ..te import Tensor
 from ..te.schedule import Schedule
 from ..te.tensor import Operation
 from .context import Context, choice
@@ -21,8 +22,10 @@ from .groups import Group, groups_of
 from .plan import Decision, without_lists
 from .tensor_cores import timed_tiles
 
-__all__ = ["WarpgroupConvolutions", "convolutions_in", "store_images"]
+__all__ = ["CopiedPixels", "WarpgroupConvolutions", "convolutions_in", "store_operands"]
 
+# Of kernels that copy operands: seconds, and how often their bytes go through memory.
+_LAUNCH, _PASSES = 6e-6, 3.0
 _NAME, _OTHER = "convolutions by warpgroups", "tensor cores"
 
 
@@ -40,7 +43,8 @@ class WarpgroupConvolutions:
         if known is None:
             return None
         chosen = known.decision
-        return Decision(self.name, group.names, chosen.why, chosen.choices, chosen.seconds, chosen.rules)
+        names = tuple(dict.fromkeys((*chosen.stages, *group.names)))
+        return Decision(self.name, names, chosen.why, chosen.choices, chosen.seconds, chosen.rules)
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
         assert group.anchor is not None
@@ -48,6 +52,7 @@ class WarpgroupConvolutions:
         made, stored = known.stages, known.stored
         found, rows, sums = made.found, of_warpgroup(made.tile), group.anchor.op.dtype
         assert rows is not None
+        k_tiles = found.k_tiles
         inline(s, group, but=stored)
         tile_by_wgmma(
             s,
@@ -55,9 +60,38 @@ class WarpgroupConvolutions:
             stored,
             made.total,
             made.operands,
-            wgmma(found.dtype, sums, n=made.tile[3], k=found.block_k, rows=rows, transpose_b=found.along_k),
-            Tiling(made.tile, found.block_k, found.span, made.over, found.windows.dilations[0], along_k=found.along_k),
+            wgmma(found.dtype, sums, n=made.tile[3], k=k_tiles.block_k, rows=rows, transpose_b=found.along_k),
+            Tiling(
+                made.tile, k_tiles.block_k, k_tiles.span, made.over, found.windows.dilations[0], along_k=found.along_k
+            ),
         )
+
+
+class CopiedPixels:
+    """Neighbouring threads write neighbouring pixels, all elements of each: images and filters of few channels that are
+    copied for `WarpgroupConvolutions`."""
+
+    name = "copied pixels"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        lanes = _lanes_of(context, group)
+        return Decision(self.name, group.names, f"{lanes} elements a pixel for a convolution") if lanes else None
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        inline(s, group)
+        write_pixels(s[group.root.op], _lanes_of(context, group))
+
+
+def _lanes_of(context: Context, group: Group) -> int:
+    """The elements of a pixel of a copy; 0 of anything else."""
+    return next(
+        (
+            known.stages.found.k_tiles.lanes
+            for known in context.tiles.values()
+            if any(group.root.op is copy.op for copy in known.stages.copied)
+        ),
+        0,
+    )
 
 
 def convolutions_in(
@@ -74,29 +108,39 @@ def convolutions_in(
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
     for one in found.values():
         if _ends_contraction(program, one.image.op, anchors):
-            store_images(program, one)
+            store_operands(program, one)
     decided: dict[Operation, tuple[Decision, Tiled]] = {}
     for group in groups_of(program, parallel, anchors):
         anchor = group.anchor
         if anchor is None or anchor.op not in found or not _is_in_order(group):
             continue
-        own = {stage.op for stage in (*group.stages, *group.inlined)}
-        if found[anchor.op].image.op in own or found[anchor.op].filters.tensor.op in own:
-            continue  # TMA copies elements as they are
+        if _is_computed(found[anchor.op], group):
+            continue
         decision = _decide(found[anchor.op], group, gpu, _merged(settings, group))
         if decision is not None:
             options, root = dict(decision["configuration"]), group.root.op
             is_copied = panel_of(found[anchor.op].windows.filters, options["tile"][3], root.dtype) > 0
             candidate = options["tile"], 1, options["share_rows"]
-            decided[anchor.op] = decision, Tiled(candidate, root if is_copied else None)
+            between = tuple(stage.op for stage in group.inlined)
+            decided[anchor.op] = decision, Tiled(candidate, root if is_copied else None, between)
     return decided
 
 
-def store_images(program: Program, found: Convolution) -> None:
-    """Has what a convolution reads stored."""
-    for op in (found.image.op, found.filters.tensor.op):
-        if op in program.stages:
-            program.stages[op].is_stored = True
+def store_operands(program: Program, found: Convolution, copied: Sequence[Tensor] = ()) -> None:
+    """Has what a convolution reads stored; of what is copied the copies."""
+    copies = [] if found.k_tiles.is_row else [found.image]
+    copies += [] if found.k_tiles.is_row or found.copies_filters else [found.filters.tensor]
+    for tensor in (*copies, *copied):
+        if tensor.op in program.stages:
+            program.stages[tensor.op].is_stored = True
+
+
+def _is_computed(found: Convolution, group: Group) -> bool:
+    """Whether TMA would have to load what is computed in the group."""
+    own = {stage.op for stage in (*group.stages, *group.inlined)}
+    if found.k_tiles.is_row:
+        return False
+    return found.image.op in own or found.filters.tensor.op in own and not found.copies_filters
 
 
 def _ends_contraction(program: Program, op: Operation, anchors: Collection[Operation]) -> bool:
@@ -126,9 +170,10 @@ def _decide(found: Convolution, group: Group, gpu: GPU, asked: Mapping[str, Any]
     if rule not in (None, _NAME):
         return None
     # Rows of a box are not shared by way of the tiles' columns.
-    times = {
-        one: time for one, time in timed(Problem.of(what, found.steps, found.span), 1).items() if _fits(found, one)
-    }
+    k_tiles = found.k_tiles
+    problem = Problem.of(what, k_tiles.count, k_tiles.span, is_narrow=k_tiles.is_row)
+    copying = found.bytes_copied and _LAUNCH + _PASSES * found.bytes_copied / gpu.bandwidth
+    times = {one: time + copying for one, time in timed(problem, 1).items() if _fits(found, one)}
     if not times:
         return None
     M, K = what.batch * what.out[0] * what.out[1], what.channels * what.kernel[0] * what.kernel[1]
@@ -146,7 +191,7 @@ def _decide(found: Convolution, group: Group, gpu: GPU, asked: Mapping[str, Any]
         group.names,
         f"{what.batch} images of {what.out[0]} x {what.out[1]} results, kernels of {what.kernel[0]} x "
         f"{what.kernel[1]}, {what.channels} channels, {what.filters} filters, {found.dtype} with sums in {sums}, "
-        "pixels of whole 16 bytes",
+        + ("images are copied with a margin" if k_tiles.is_row else "pixels of whole 16 bytes"),
         (choice("configuration", wanted if wanted in fitting else fitting[0], fitting),),
         next(iter(times.values())),
         (_NAME, _OTHER) if others else (_NAME,),

@@ -1,5 +1,6 @@
 // RUN: tilewright-opt %s --split-input-file -channels-last | FileCheck %s
 // RUN: tilewright-opt %s --split-input-file -channels-last=floats=true | FileCheck %s --check-prefix=FLOATS
+// RUN: tilewright-opt %s --split-input-file -channels-last=patches=true | FileCheck %s --check-prefix=PATCHES
 
 // Windows of 3 x 3, and what follows element by element; a factor for each channel moves, too.
 // CHECK-LABEL: func.func @windows
@@ -107,4 +108,36 @@ func.func @pools(%x: tensor<2x3x4x4xf32>, %w: tensor<16x3x1x1xf32>) -> tensor<2x
   %c = graph.conv %x, %w {acc = "float32", after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "float32"} : (tensor<2x3x4x4xf32>, tensor<16x3x1x1xf32>) -> tensor<2x16x4x4xf32>
   %p = graph.max_pool %c {after = array<i64: 0, 1>, before = array<i64: 1, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<2x16x4x4xf32>) -> tensor<2x16x2x2xf32>
   return %p : tensor<2x16x2x2xf32>
+}
+
+// -----
+
+// Patches of three channels are windows beside another convolution, and so are those of a pool between the two.
+// CHECK-LABEL: func.func @patches
+// CHECK-NEXT: graph.conv
+// CHECK: graph.max_pool {{.*}} : (tensor<2x32x8x8xbf16>) -> tensor<2x32x4x4xbf16>
+// PATCHES-LABEL: func.func @patches
+// PATCHES-NEXT: %[[T:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<2x3x16x16xbf16>) -> tensor<2x16x16x3xbf16>
+// PATCHES-NEXT: graph.windows %[[T]] {{.*}} -> tensor<128x147xbf16>
+// PATCHES: graph.max_pool {{.*}} kernel = array<i64: 3, 3, 1>, {{.*}} : (tensor<2x1x8x8x32xbf16>) -> tensor<2x1x4x4x32xbf16>
+// PATCHES: graph.windows {{.*}} -> tensor<32x288xbf16>
+// PATCHES-NOT: graph.conv
+// PATCHES: return
+func.func @patches(%x: tensor<2x3x16x16xbf16>, %w: tensor<32x3x7x7xbf16>, %v: tensor<32x32x3x3xbf16>) -> tensor<2x32x4x4xbf16> {
+  %c = graph.conv %x, %w {acc = "float32", after = array<i64: 3, 3>, before = array<i64: 3, 3>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 2, 2>, to = "bfloat16"} : (tensor<2x3x16x16xbf16>, tensor<32x3x7x7xbf16>) -> tensor<2x32x8x8xbf16>
+  %r = graph.relu %c : tensor<2x32x8x8xbf16>
+  %p = graph.max_pool %r {after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<2x32x8x8xbf16>) -> tensor<2x32x4x4xbf16>
+  %d = graph.conv %p, %v {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<2x32x4x4xbf16>, tensor<32x32x3x3xbf16>) -> tensor<2x32x4x4xbf16>
+  return %d : tensor<2x32x4x4xbf16>
+}
+
+// -----
+
+// Patches alone stay as they come.
+// PATCHES-LABEL: func.func @alone
+// PATCHES-NEXT: graph.conv
+// PATCHES-NEXT: return
+func.func @alone(%x: tensor<2x3x16x16xbf16>, %w: tensor<32x3x7x7xbf16>) -> tensor<2x32x8x8xbf16> {
+  %c = graph.conv %x, %w {acc = "float32", after = array<i64: 3, 3>, before = array<i64: 3, 3>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 2, 2>, to = "bfloat16"} : (tensor<2x3x16x16xbf16>, tensor<32x3x7x7xbf16>) -> tensor<2x32x8x8xbf16>
+  return %c : tensor<2x32x8x8xbf16>
 }

@@ -172,3 +172,24 @@ def test_warpgroups_have_convolutions_of_eight_bits(dtype: str) -> None:
     assert all(plan is not None and plan.decisions[-1].rule == "convolutions by warpgroups" for plan in plans), plans
     filters = [next(one for one in group.tensors if tuple(one.shape[1:3]) == (3, 3)) for group in groups]
     assert [one.dtype for one in filters] == [dtype] * 3
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("batch", [1, 2])
+def test_warpgroups_have_the_patches_of_images(batch: int) -> None:
+    """The images come with channels first, and are copied with channels last and a margin, in the group."""
+    module = Images().eval()
+    module.second, module.third = torch.nn.Conv2d(16, 24, 3, padding=1), torch.nn.Conv2d(24, 32, 3, 2, 1)
+    module, x = module.to(torch.bfloat16), torch.randn(batch, 3, 37, 30).to(torch.bfloat16)
+    with torch.no_grad():
+        model = tw.compile(module, (x,), target="sim -arch=sm_90a")
+        expected = module.float()(x.float())
+    torch.testing.assert_close(model(x).float(), expected, rtol=0.03, atol=0.03)
+    assert model.verify(x)
+    text = model.ir("graph")
+    assert text.count("graph.transpose %arg0") == 1 and "graph.conv" not in text, text
+    assert text.count("permutation = array<i64: 0, 3, 1, 2>") == 0, text
+    first = model.groups[0]
+    assert first.schedule.plan is not None
+    assert [one.rule for one in first.schedule.plan] == ["copied pixels"] * 2 + ["convolutions by warpgroups"]
+    assert {"transpose", "windows", "matmul", "relu"} <= set(first.operators)

@@ -53,13 +53,10 @@ class Convolution:
 
     @property
     def windows(self) -> Windows:
-        return Windows(
-            self.batch,
-            (self.size,) * 2,
-            self.channels,
-            self.filters,
-            *((one,) * 2 for one in (self.kernel, self.stride, self.dilation, self.margin, self.out)),
+        size, kernel, stride, dilation, margin, out = (
+            (one, one) for one in (self.size, self.kernel, self.stride, self.dilation, self.margin, self.out)
         )
+        return Windows(self.batch, size, self.channels, self.filters, kernel, stride, dilation, margin, out)
 
     def placeholders(self) -> tuple[Tensor, Tensor]:
         """X and W, channels last."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
-from ...te import Expr, Tensor, compute, if_then_else, reduce_axis, sum, thread_axis
+from ...te import Expr, Tensor, compute, if_then_else, reduce_axis, sum
 from ...te import all as all_of
-from ...te.schedule import Schedule, Stage, create_schedule
+from ...te.schedule import Schedule, create_schedule
 from ..sizes import sizes
 from ..workspaces import add_up, copy
 from .definition import Convolution
-from .wgmma_operands import GRANULE, KTiles, operands_of
-from .wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma
+from .wgmma_operands import KTiles, operands_of
+from .wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma, write_pixels
 from .wgmma_tiles import Problem, choose, rows_of_a_step
 
 __all__ = ["conv2d_wgmma"]
@@ -92,7 +92,7 @@ def conv2d_wgmma(
             f"{out_dtype}"
         )
     what = Convolution(batch, channels, size, filters, kernel, stride, dilation, in_dtype)
-    k_tiles = KTiles.of(what)
+    k_tiles = KTiles.of(what.windows)
     if tile is None:
         tile, split_k, share_rows = choose(
             Problem.of(what.windows, k_tiles.count, k_tiles.span, is_narrow=k_tiles.is_row),
@@ -127,7 +127,7 @@ def conv2d_wgmma(
 
     s = create_schedule(results.Y.op)
     for one in operand.copied:
-        _write_pixels(s[one], k_tiles.lanes) if k_tiles.is_row else copy(s[one])
+        write_pixels(s[one], k_tiles.lanes) if k_tiles.is_row else copy(s[one])
     if results.total is not None:
         add_up(s, results.Y, results.total)
     tile_by_wgmma(
@@ -187,13 +187,3 @@ def _results(
     stored = compute(whole, inside, name="made") if is_copied else None
     Y = compute(shape, lambda *at: stored[at] if stored is not None else value(P[at], *at), name="Y")
     return _Results(P, stored, Y, None, Y)
-
-
-def _write_pixels(stage: Stage, lanes: int) -> None:
-    """A kernel of its own, in which neighbouring threads have neighbouring pixels, all elements of each."""
-    *outer, e = stage.op.axis
-    pixel, c = stage.split(e, factor=min(lanes, GRANULE))
-    block, thread = stage.split(stage.fuse(*outer, pixel), factor=256)
-    stage.bind(block, thread_axis("blockIdx.x"))
-    stage.bind(thread, thread_axis("threadIdx.x"))
-    stage.vectorize(c)

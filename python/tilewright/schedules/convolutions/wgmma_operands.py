@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, reduce_axis, sum
+from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, reduce_axis, select, sum
 from ...te import all as all_of
+from ...te import max as maximum
+from ...te import min as minimum
 from .definition import Convolution, Windows
 from .wgmma_tiles import BYTES, SPANS
 
-__all__ = ["ALIGNED", "GRANULE", "KTiles", "Operands", "channels_of_places", "operands_of", "span_of"]
+__all__ = ["ALIGNED", "GRANULE", "KTiles", "Operands", "channels_of_places", "operands_of", "rows_of_the_kernel"]
 
 ALIGNED = 16  # what strides of tensors are multiples of for TMA
 GRANULE = ALIGNED // BYTES  # in elements
@@ -30,6 +32,7 @@ class KTiles:
     lanes: int  # elements of a pixel in the workspace that such rows are read from; 0 of channels
     length: int  # elements of whole K tiles
     block_k: int
+    item: int = BYTES
 
     @property
     def is_row(self) -> bool:
@@ -42,18 +45,22 @@ class KTiles:
     @property
     def span(self) -> int:
         """The bytes of a K tile's row."""
-        return self.block_k * BYTES
+        return self.block_k * self.item
 
     @classmethod
-    def of(cls, what: Convolution) -> KTiles:
-        channels, kernel = what.channels, what.kernel
+    def of(cls, what: Windows, item: int = BYTES) -> KTiles:
+        channels, kernel, stride = what.channels, what.kernel[1], what.strides[1]
         lanes = 0
-        if what.dilation == 1 and (channels < GRANULE or channels <= _NARROW and _saves_by_rows(channels, kernel)):
+        is_few = channels < GRANULE or channels <= _NARROW and _saves_by_rows(channels, kernel)
+        if what.dilations == (1, 1) and is_few and item == BYTES:
             widths = (1, 2, 4, GRANULE) if channels < GRANULE else (channels,)
-            lanes = next(width for width in widths if width >= channels and width * what.stride % GRANULE == 0)
-        length = kernel * lanes if lanes else -(-channels // GRANULE) * GRANULE
-        span = span_of(length, BYTES)
-        return cls(lanes, _padded(length, span), span // BYTES)
+            lanes = next(width for width in widths if width >= channels and width * stride % GRANULE == 0)
+        granule = ALIGNED // item
+        length = kernel * lanes if lanes else -(-channels // granule) * granule
+        span = next((one for one in SPANS if one >= length * item), SPANS[-1])
+        if span == SPANS[-1] and _padded(length, span // 2, item) <= _WORTH * _padded(length, span, item):
+            span //= 2
+        return cls(lanes, _padded(length, span, item), span // item, item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +75,41 @@ class Operands:
     accumulated: Accumulated
 
 
-def _rows_of_the_kernel(
-    what: Convolution, k_tiles: KTiles, whole: Sequence[int], phases: int, over: int, share: int
-) -> Operands:
-    """A K tile is a row of the kernel, whose elements are contiguous in a workspace with the margin."""
-    X, W = what.placeholders()
-    lanes, length, stride, margin = k_tiles.lanes, k_tiles.length, what.stride, what.margin
-    batch, size, channels, kernel = what.batch, what.size, what.channels, what.kernel
+def rows_of_the_kernel(
+    what: Windows, k_tiles: KTiles, whole: Sequence[int], phases: int, over: int, share: int, image: Weight,
+    weight: Weight,
+) -> tuple[list[Tensor], Tensor, Tensor, Accumulated]:  # fmt: skip
+    """A K tile is a row of the kernel, whose elements are contiguous in a workspace with the margin.
+
+    `image` reads an element of an image, a row, a column and a channel, and `weight` as that of `channels_of_places`.
+    The workspaces of images and filters, the stages of both operands, and their matmul.
+    """
+    lanes, length, (stride, across) = k_tiles.lanes, k_tiles.length, what.strides
+    (height, width), (above, left), channels, (kernel, columns) = what.size, what.before, what.channels, what.kernel
     n, h, w, f = whole
     h += over - 1
     # Rows and columns that the last tiles and the last elements of a step reach are there.
     high = (h - 1) * stride + phases
-    across = -(-((w - 1) * stride * lanes + length) // GRANULE) * GRANULE
+    wide = -(-((w - 1) * across * lanes + length) // GRANULE) * GRANULE
 
     def framed(n: Expr, y: Expr, e: Expr) -> Expr:
-        x, c = indexdiv(e, lanes) - margin, indexmod(e, lanes)
-        inside = all_of(n < batch, y >= margin, y < size + margin, x >= 0, x < size, c < channels)
-        return if_then_else(inside, X[n, y - margin, x, c], 0)
+        # An element is read for each, so that those of a pixel are stored at once.
+        places = (n, y - above, indexdiv(e, lanes) - left, indexmod(e, lanes))
+        ends = (what.batch, height, width, channels)
+        inside = all_of(*(one >= 0 for one in places[1:3]), *(one < end for one, end in zip(places, ends, strict=True)))
+        read = (maximum(minimum(one, end - 1), 0) for one, end in zip(places, ends, strict=True))
+        return select(inside, image(*read), 0)
 
     def row(r: Expr, f: Expr, e: Expr) -> Expr:
         x, c = indexdiv(e, lanes), indexmod(e, lanes)
-        return if_then_else(all_of(f < what.filters, r < kernel, x < kernel, c < channels), W[f, r, x, c], 0)
+        inside = all_of(f < what.filters, r < kernel, x < columns, c < channels)
+        return if_then_else(inside, weight(f, r, x, c), 0)
 
-    Xp = compute((n, high, across), framed, name="Xp")
+    Xp = compute((n, high, wide), framed, name="Xp")
     Wp = compute((over * phases, f, length), row, name="Wp")
     As = compute(
         (n, h, w, phases, length),
-        lambda n, y, x, b, e: Xp[n, y * stride + b, x * (stride * lanes) + e],
+        lambda n, y, x, b, e: Xp[n, y * stride + b, x * (across * lanes) + e],
         name="As",
     )
     Bs = compute((phases, over, f, length), lambda b, r, f, e: Wp[r * phases + b, f, e], name="Bs")
@@ -104,7 +119,7 @@ def _rows_of_the_kernel(
         n, y, x, f = at
         return sum(As[n, y + r, x, b, c].astype("float32") * Bs[b, r, f, c].astype("float32"), axis=[r, b, c])
 
-    return Operands(X, W, [Xp, Wp], As, Bs, accumulated)
+    return [Xp, Wp], As, Bs, accumulated
 
 
 def channels_of_places(
@@ -182,16 +197,11 @@ def operands_of(
     what: Convolution, k_tiles: KTiles, whole: Sequence[int], phases: int, over: int, share: int
 ) -> Operands:
     """Those of whole tiles: a step has `over` rows of the kernel, one of `phases`, and a block `share` elements."""
-    made = _rows_of_the_kernel if k_tiles.is_row else _channels_of_places
-    return made(what, k_tiles, whole, phases, over, share)
-
-
-def span_of(length: int, item_bytes: int) -> int:
-    """The bytes of a K tile's row, of so many elements in all."""
-    taken = length * item_bytes
-    span = next((one for one in SPANS if one >= taken), SPANS[-1])
-    halves, wholes = (-(-taken // one) * one for one in (span // 2, span))
-    return span // 2 if span == SPANS[-1] and halves <= _WORTH * wholes else span
+    if not k_tiles.is_row:
+        return _channels_of_places(what, k_tiles, whole, phases, over, share)
+    X, W = what.placeholders()
+    made = rows_of_the_kernel(what.windows, k_tiles, whole, phases, over, share, lambda *at: X[at], lambda *at: W[at])
+    return Operands(X, W, *made)
 
 
 def _saves_by_rows(channels: int, kernel: int) -> bool:
@@ -204,6 +214,6 @@ def _saves_by_rows(channels: int, kernel: int) -> bool:
     return kernel > 3 and channels % GRANULE == 0 and whole(kernel * channels) < kernel * whole(channels)
 
 
-def _padded(length: int, span: int) -> int:
+def _padded(length: int, span: int, item: int = BYTES) -> int:
     """The elements of whole K tiles of so many bytes."""
-    return -(-length * BYTES // span) * span // BYTES
+    return -(-length * item // span) * span // item

@@ -12,10 +12,12 @@ from ...te import IterVar, Tensor, thread_axis
 from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule, Stage
 from ..matmuls.warpgroup_tiles import load_ahead, registers_of
-from .wgmma_operands import ALIGNED
+from .wgmma_operands import ALIGNED, GRANULE
 from .wgmma_tiles import MAX_STAGES, SPANS, columns_at_once, shared_bytes, slot_bytes
 
-__all__ = ["Tiling", "of_warpgroup", "panel_of", "tile_by_wgmma"]
+__all__ = ["Tiling", "of_warpgroup", "panel_of", "tile_by_wgmma", "write_pixels"]
+
+_WARP, _THREADS = 32, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def tile_by_wgmma(
         at_once = columns_at_once(pixels, width, made, slot)
         s[stored].set_scope("shared")
         s[stored].compute_at(s[tiled], bx)
-        s[tiled].copy_by("tma", swizzle=panel_of(tiled.shape[-1], width, tiled.dtype), columns=at_once)
+        s[tiled].copy_by("tma", swizzle=gcd(width * made, SPANS[-1]), columns=at_once)
         bytes_stored = pixels * at_once * made
         inner = s[stored].op.axis[-4:]
     ends = tiled if stored is None else stored
@@ -136,3 +138,16 @@ def _accumulate(
     s[P].tensorize(n, instruction)
     load_ahead(s, P, ko, operands, spans, stages)
     return ko
+
+
+def write_pixels(stage: Stage, lanes: int) -> None:
+    """A kernel of its own, in which neighbouring threads have neighbouring pixels of a row, all elements of each."""
+    *outer, e = stage.op.axis
+    pixel, c = stage.split(e, factor=min(lanes, GRANULE))
+    pixels = -(-int(str(stage.op.shape[-1])) // min(lanes, GRANULE))
+    part, thread = stage.split(pixel, factor=min(_THREADS, -(-pixels // _WARP) * _WARP))
+    # Elements whose place is a sum of axes are stored at once.
+    stage.bind(stage.fuse(*outer), thread_axis("blockIdx.x"))
+    stage.bind(part, thread_axis("blockIdx.y"))
+    stage.bind(thread, thread_axis("threadIdx.x"))
+    stage.unroll(c)
