@@ -29,9 +29,15 @@ public:
   Folder(func::FuncOp function, bool transposes) : function(function), transposes(transposes) {}
 
   void run() {
-    for (Operation &op : function.getBody().front())
+    SmallVector<graph::AddOp> sums;
+    for (Operation &op : function.getBody().front()) {
       if (isLeaf(&op) || isKnown(&op))
         known.insert(&op);
+      else if (auto sum = dyn_cast<graph::AddOp>(op))
+        sums.push_back(sum);
+    }
+    for (graph::AddOp sum : sums)
+      joinFactors(sum);
     for (Operation *op : known)
       if (!isLeaf(op) && llvm::any_of(op->getUsers(), [&](Operation *user) { return !known.contains(user); }))
         fold(isFilterOfBytes(op) ? op->getOperand(0).getDefiningOp() : op);
@@ -48,6 +54,65 @@ private:
       return false;
     return cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape() &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return known.contains(operand.getDefiningOp()); });
+  }
+
+  /// The operand of an operation on two that is computed from weights alone, and then the other one; null where none is
+  /// or both are.
+  std::pair<Value, Value> getWeightAndOther(Operation *op) const {
+    Value a = op->getOperand(0), b = op->getOperand(1);
+    bool isA = known.contains(a.getDefiningOp()), isB = known.contains(b.getDefiningOp());
+    return isA == isB ? std::pair<Value, Value>() : isA ? std::pair(a, b) : std::pair(b, a);
+  }
+
+  /// (x - m) * s * g + b becomes x * (s * g) + (b - m * (s * g)), where all but x are weights: an epilogue reads two of
+  /// them instead of four. Rounding to float32 changes less than that to 16 bits has changed x.
+  void joinFactors(graph::AddOp sum) {
+    auto [summand, rest] = getWeightAndOther(sum);
+    if (!summand || !typeOfTensor(summand).getElementType().isF32())
+      return;
+    SmallVector<Operation *> chain;
+    SmallVector<Value> factors;
+    auto isOnlyHere = [](Operation *op) { return op && op->hasOneUse(); };
+    while (isa_and_nonnull<graph::MulOp>(rest.getDefiningOp()) && isOnlyHere(rest.getDefiningOp())) {
+      auto [factor, other] = getWeightAndOther(rest.getDefiningOp());
+      if (!factor || factor.getType() != summand.getType())
+        return;
+      chain.push_back(rest.getDefiningOp());
+      factors.push_back(factor);
+      rest = other;
+    }
+    Value subtrahend;
+    if (auto difference = rest.getDefiningOp<graph::SubOp>(); difference && isOnlyHere(difference) &&
+                                                              known.contains(difference.getB().getDefiningOp()) &&
+                                                              difference.getB().getType() == summand.getType()) {
+      chain.push_back(difference);
+      subtrahend = difference.getB();
+      rest = difference.getA();
+    }
+    auto widened = rest.getDefiningOp<graph::CastOp>();
+    if (factors.empty() || chain.size() < 2 || !widened || rest.getType() != sum.getType())
+      return;
+    Type narrow = typeOfTensor(widened.getX()).getElementType();
+    if (!narrow.isF16() && !narrow.isBF16())
+      return;
+    OpBuilder builder(sum);
+    Type type = summand.getType();
+    auto keep = [&](Operation *op) {
+      known.insert(op);
+      return op->getResult(0);
+    };
+    Value factor = factors.pop_back_val();
+    for (Value other : llvm::reverse(factors))
+      factor = keep(graph::MulOp::create(builder, sum.getLoc(), type, factor, other));
+    if (subtrahend) {
+      Value moved = keep(graph::MulOp::create(builder, sum.getLoc(), type, subtrahend, factor));
+      summand = keep(graph::SubOp::create(builder, sum.getLoc(), type, summand, moved));
+    }
+    Value scaled = graph::MulOp::create(builder, sum.getLoc(), sum.getType(), rest, factor);
+    sum.replaceAllUsesWith(graph::AddOp::create(builder, sum.getLoc(), sum.getType(), scaled, summand).getResult());
+    sum.erase();
+    for (Operation *op : chain)
+      op->erase();
   }
 
   /// What a value is computed from, in the order of the block.

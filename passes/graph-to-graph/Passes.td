@@ -202,7 +202,8 @@ def FoldWeights : Pass<"fold-weights", "mlir::ModuleOp"> {
     are only moved or converted, nothing changes, and neither does what is dequantised. But filters that are reshaped
     become other filters, if nothing else reads them. Filters of 8 bits keep their outputs as rows, and a transpose
     behind them: tensor cores read 8 bits along K. A result of more than 64 KiB is
-    no larger than the weights that it is made of. With `transposes`, so do transposed matrices that nothing else reads,
+    no larger than the weights that it is made of. Of what was 16-bit floats, `(x - m) * s * g + b` becomes
+    `x * (s * g) + (b - m * (s * g))`, so that a batch norm reads two weights. With `transposes`, so do transposed matrices that nothing else reads,
     if they are multiplied by eight rows or more, or by several operators.
 
     ```mlir

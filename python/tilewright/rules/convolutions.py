@@ -9,7 +9,7 @@ from math import prod
 from ..dtypes import item_bytes
 from ..instructions import WGMMA
 from ..schedules.convolutions.definition import Windows
-from ..schedules.convolutions.wgmma_operands import ALIGNED, KTiles, channels_of_places, rows_of_the_kernel
+from ..schedules.convolutions.wgmma_operands import ALIGNED, KTiles, Weight, channels_of_places, rows_of_the_kernel
 from ..schedules.convolutions.wgmma_tiles import BYTES, Candidate, rows_of_a_step
 from ..te import Expr, Tensor, compute, if_then_else
 from ..te import min as minimum
@@ -299,10 +299,11 @@ def in_tiles(found: Convolution, candidate: Candidate) -> InTiles:
             what, k_tiles, whole, phases, over, k_tiles.length, found.pixel, found.weight
         )
     else:
-        weight, copied = found.weight, list[Tensor]()
+        weight: Weight = found.weight
+        copied = list[Tensor]()
         if found.copies_filters:
             copy = compute((what.filters, *what.kernel, what.channels), found.weight, name="filters")
-            weight, copied = (lambda *at: copy[at]), [copy]
+            weight, copied = copy, [copy]
         As, Bs, accumulated = channels_of_places(
             what, k_tiles.length, whole, phases, over, k_tiles.length, found.image, weight,
             along_k=found.along_k, sums=op.dtype,

@@ -105,6 +105,42 @@ func.func @matrices(%x: tensor<8x16xf32>, %z: tensor<4x16xf32>) -> (tensor<8x32x
   return %a, %b, %c, %d, %g, %e : tensor<8x32xf32>, tensor<4x32xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<8x64xf32>, tensor<64x16xf32>
 }
 
+// A batch norm of what was 16-bit floats has one factor and one summand.
+// CHECK-LABEL: func.func @batch_norm
+// CHECK-NEXT: %[[X:.*]] = graph.cast %arg0
+// CHECK-NEXT: %[[F:.*]] = graph.weight "folded.{{[0-9]+}}" {{.*}} : tensor<1x8xf32>
+// CHECK-NEXT: %[[S:.*]] = graph.weight "folded.{{[0-9]+}}" {{.*}} : tensor<1x8xf32>
+// CHECK-NEXT: %[[P:.*]] = graph.mul %[[X]], %[[F]] : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: %[[Y:.*]] = graph.add %[[P]], %[[S]] : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @batch_norm(%x: tensor<4x8xbf16>) -> tensor<4x8xf32> {
+  %m = graph.weight "mean" : tensor<1x8xf32>
+  %s = graph.weight "rate" : tensor<1x8xf32>
+  %g = graph.weight "gamma" : tensor<1x8xf32>
+  %b = graph.weight "beta" : tensor<1x8xf32>
+  %c = graph.cast %x {to = "float32", saturate = true} : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+  %d = graph.sub %c, %m : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %e = graph.mul %d, %s : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %f = graph.mul %e, %g : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %y = graph.add %f, %b : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// What was float32 keeps the order in which it is rounded.
+// CHECK-LABEL: func.func @norm_of_floats
+// CHECK: graph.sub %arg0
+// CHECK: graph.mul
+// CHECK: graph.add
+func.func @norm_of_floats(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %m = graph.weight "mean" : tensor<1x8xf32>
+  %s = graph.weight "rate" : tensor<1x8xf32>
+  %b = graph.weight "beta" : tensor<1x8xf32>
+  %d = graph.sub %x, %m : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %e = graph.mul %d, %s : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %y = graph.add %e, %b : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
 // CHECK: module @graph.weights
 // CHECK-NEXT: func.func @folded.0() -> tensor<8xf32> {
 // CHECK-NEXT: %[[W:.*]] = graph.weight "variance" : tensor<8xf32>

@@ -12,7 +12,16 @@ from ...te import min as minimum
 from .definition import Convolution, Windows
 from .wgmma_tiles import BYTES, SPANS
 
-__all__ = ["ALIGNED", "GRANULE", "KTiles", "Operands", "channels_of_places", "operands_of", "rows_of_the_kernel"]
+__all__ = [
+    "ALIGNED",
+    "GRANULE",
+    "KTiles",
+    "Operands",
+    "Weight",
+    "channels_of_places",
+    "operands_of",
+    "rows_of_the_kernel",
+]
 
 ALIGNED = 16  # what strides of tensors are multiples of for TMA
 GRANULE = ALIGNED // BYTES  # in elements
@@ -200,7 +209,7 @@ def operands_of(
     if not k_tiles.is_row:
         return _channels_of_places(what, k_tiles, whole, phases, over, share)
     X, W = what.placeholders()
-    made = rows_of_the_kernel(what.windows, k_tiles, whole, phases, over, share, lambda *at: X[at], lambda *at: W[at])
+    made = rows_of_the_kernel(what.windows, k_tiles, whole, phases, over, share, X, W)
     return Operands(X, W, *made)
 
 
