@@ -59,6 +59,7 @@ void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const Pipeli
   functions.addPass(createDeferStores());
   functions.addPass(createPlaceTileBarriers());
   functions.addPass(createGuardMasks());
+  functions.addPass(createLoadWithinBounds());
   functions.addPass(createPackFragments());
   functions.addPass(createLaunchTileKernels());
 }

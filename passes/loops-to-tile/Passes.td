@@ -321,6 +321,34 @@ def GuardMasks : Pass<"guard-masks", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
 }
 
+def LoadWithinBounds : Pass<"load-within-bounds", "mlir::func::FuncOp"> {
+  let summary = "Elements beyond a result are computed from its last row and column";
+  let description = [{
+    The last tiles of a result are cut: where an element lies beyond, nothing may be loaded for it. So each element of a
+    map has a branch. Here the loads are those of the last place within the bounds, and the element is chosen away. Loads
+    of one row are then equal to each other. This is done where nothing but the bounds decides, and where all that is
+    loaded is at places that have a bound, or that do not follow from the element's.
+
+    ```mlir
+    %y = scf.if %isInside -> (f32) {        // %row < 144
+      %b = memref.load %bias[%row] : memref<144xf32>
+      %s = arith.addf %x, %b : f32
+      scf.yield %s : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    ```
+    becomes
+    ```mlir
+    %last = arith.minsi %row, %c143 : index
+    %b = memref.load %bias[%last] : memref<144xf32>
+    %s = arith.addf %x, %b : f32
+    %y = arith.select %isInside, %s, %zero : f32
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
 def PackFragments : Pass<"pack-fragments", "mlir::func::FuncOp"> {
   let summary = "Maps to elements of 8 bits round them by tile.pack";
   let description = [{

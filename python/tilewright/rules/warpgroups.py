@@ -49,7 +49,9 @@ class Warpgroups:
             for one, time in timed_candidates(problem, gpu, "matmul_wgmma")
             if _is_taken(one.options, found.stage.is_static)
         }
-        fitting = sorted(seconds, key=lambda one: seconds[one])
+        # Where no tile of the result is whole, TMA does not store it, and threads do by element.
+        whole = [one for one in seconds if _is_whole(dict(one)["tile"], problem)]
+        fitting = sorted(whole or seconds, key=lambda one: seconds[one])
         if not fitting:
             return None
         return Decision(
@@ -69,6 +71,8 @@ class Warpgroups:
         m, n = options.pop("tile")
         step = _SPAN // problem.item_bytes
         m, n = no_more(m, problem.M, 64), no_more(n, problem.N, 8 if of_transposed[1] else step)
+        if found.stage.is_static and m > problem.M and n <= problem.N:
+            m = problem.M // 64 * 64  # so that a tile is whole, which TMA stores
         inline(s, group)
         total, operands = in_whole_tiles(s, group, found, (m, n, step))
         tile_by_wgmma(
@@ -84,6 +88,11 @@ class Warpgroups:
             has_whole_tile=(m <= problem.M or not found.stage.is_static) and n <= problem.N,
             joined=group.anchor_axes,
         )
+
+
+def _is_whole(tile: object, problem: Problem) -> bool:
+    m, n = tile  # pyright: ignore[reportGeneralTypeIssues]
+    return m <= problem.M and n <= problem.N
 
 
 def _is_taken(options: Mapping[str, object], is_static: bool) -> bool:
