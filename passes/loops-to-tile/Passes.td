@@ -326,8 +326,8 @@ def LoadWithinBounds : Pass<"load-within-bounds", "mlir::func::FuncOp"> {
   let description = [{
     The last tiles of a result are cut: where an element lies beyond, nothing may be loaded for it. So each element of a
     map has a branch. Here the loads are those of the last place within the bounds, and the element is chosen away. Loads
-    of one row are then equal to each other. This is done where nothing but the bounds decides, and where all that is
-    loaded is at places that have a bound, or that do not follow from the element's.
+    of one row are then equal to each other. This is done where nothing but the bounds decides. All places that are loaded
+    have a bound, or do not follow from the element's place.
 
     ```mlir
     %y = scf.if %isInside -> (f32) {        // %row < 144

@@ -30,7 +30,8 @@ _SHARED_QUERIES = 64  # of a tile whose gradients of scores are operand A of ano
 _GRADIENTS = ("q", "k", "v", "mask", "sinks")
 _LOADED = ("head", "q", "k", "v", "result")
 _HALVES = ("float16", "bfloat16")
-_ALL, _ADDED_WIDTHS = 3, (128,)  # gradients of one kernel, and columns of the heads for which it is the faster one
+_ALL = 3  # gradients of one kernel
+_ADDED_WIDTHS, _PLAIN_ADDED_WIDTHS = (128,), (64,)  # columns of heads for which it is faster: always, and unmasked
 
 
 def _as_loaded(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +133,9 @@ def attention_gradients(
         tiles = gradient_tiles_for(q, k, v, expected[0], current_gpu(), is_cut=is_cut, reads=is_read)
     if tiles is not None:
         is_added = not deterministic and logarithms is not None and names[:_ALL] == [*_GRADIENTS[:_ALL]]
-        is_added = is_added and mask is None and len(tiles) == _ALL and q.shape[-1] in _ADDED_WIDTHS
+        is_plain = not is_cut and not is_read and options["behind"] is None and not dropout_p
+        is_added = is_added and mask is None and len(tiles) == _ALL
+        is_added = is_added and q.shape[-1] in (*_ADDED_WIDTHS, *(_PLAIN_ADDED_WIDTHS if is_plain else ()))
         if is_added:
             # A block's warpgroups part the columns of what they add, or else its queries.
             rows = tiles[2][0]

@@ -15,7 +15,7 @@ from ..devices import GPU
 from ..instructions import MMA_SYNC
 from ..te import Expr, Tensor, compute, reduce_axis, sum
 from ..te.expr import Call, Cast, IterVar, Read, ReduceItem
-from ..te.linear import linear_of
+from ..te.linear import Linear, linear_of
 from ..te.program import operations
 from ..te.rewrite import rewrite
 from ..te.scan_stages import ScanOp
@@ -342,6 +342,9 @@ def _digits(axes: Sequence[IterVar], place: Any) -> dict[int, Any]:
     found: dict[int, Any] = {}
     for number in reversed(range(len(axes))):
         extent = _extent(axes[number])
-        found[id(axes[number])] = place if number == 0 else place % extent
+        is_first = all(_extent(axis) == 1 for axis in axes[:number])
+        digit = place if is_first else place % extent
+        # Copies by TMA are of places that are sums of multiples of loops.
+        found[id(axes[number])] = digit if extent > 1 else Linear.number(0).expr()
         place = place // extent if extent > 1 else place
     return found

@@ -19,6 +19,8 @@ __all__ = ["Warpgroups"]
 
 # What a row of shared memory takes, a step along K.
 _SPAN = 128
+# Bytes of a row of K, below which the epilogue decides, and what it may then cost an element, in additions.
+_LEAST_ROW, _CHEAP = 4 * _SPAN, 16
 _TAKEN = {"tile", "cluster", "stream_k", "blocks", "narrower"}
 
 
@@ -44,14 +46,14 @@ class Warpgroups:
         # TMA steps over rows of multiples of 16 bytes.
         if not all(problem.is_aligned) or problem.M < 64 or problem.N < 64 or problem.batch > MOST_BLOCKS_YZ:
             return None
+        if problem.K * problem.item_bytes < _LEAST_ROW and _cost_behind(group) > _CHEAP:
+            return None  # few warps an SM compute what comes behind the products: blocks beside each other hide more
         seconds = {
             tuple(sorted(one.options.items())): time
             for one, time in timed_candidates(problem, gpu, "matmul_wgmma")
             if _is_taken(one.options, found.stage.is_static)
         }
-        # Where no tile of the result is whole, TMA does not store it, and threads do by element.
-        whole = [one for one in seconds if _is_whole(dict(one)["tile"], problem)]
-        fitting = sorted(whole or seconds, key=lambda one: seconds[one])
+        fitting = sorted(seconds, key=lambda one: seconds[one])
         if not fitting:
             return None
         return Decision(
@@ -71,8 +73,6 @@ class Warpgroups:
         m, n = options.pop("tile")
         step = _SPAN // problem.item_bytes
         m, n = no_more(m, problem.M, 64), no_more(n, problem.N, 8 if of_transposed[1] else step)
-        if found.stage.is_static and m > problem.M and n <= problem.N:
-            m = problem.M // 64 * 64  # so that a tile is whole, which TMA stores
         inline(s, group)
         total, operands = in_whole_tiles(s, group, found, (m, n, step))
         tile_by_wgmma(
@@ -90,9 +90,12 @@ class Warpgroups:
         )
 
 
-def _is_whole(tile: object, problem: Problem) -> bool:
-    m, n = tile  # pyright: ignore[reportGeneralTypeIssues]
-    return m <= problem.M and n <= problem.N
+def _cost_behind(group: Group) -> int:
+    """What an element costs behind the contraction."""
+    before = {stage.op for stage in group.operands}
+    return sum(
+        stage.cost for stage in (*group.stages, *group.inlined) if stage is not group.anchor and stage.op not in before
+    )
 
 
 def _is_taken(options: Mapping[str, object], is_static: bool) -> bool:

@@ -168,8 +168,9 @@ def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
     block, i = s[result].split(i, factor=rows)
     warpgroup, i = s[result].split(i, factor=_ROWS)
     s[result].reorder(*outer, block, warpgroup, i, *columns_of)
-    for axis, name in zip((block, *outer[::-1]), _grid(chain, outer), strict=True):
+    for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
         s[result].bind(axis, thread_axis(name))
+    s[result].bind(block, thread_axis("blockIdx.x"))
     s[result].env_threads([thread_axis((0, 128), "threadIdx.x")])
     s[result].bind(warpgroup, thread_axis("threadIdx.y"))
     for tensor in chain.held:
@@ -199,18 +200,6 @@ def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
             s[total].rolling_update(loop.axis, of=first.total)
 
 
-def _grid(chain: Chain, heads: Sequence[IterVar]) -> list[str]:
-    """The axes of the grid for a chain's blocks and for the heads, the last first. Blocks start in the order of x.
-
-    Where a block has the more to do the earlier its keys are, the longest of the last axis of heads start first. With
-    the blocks along x the longest of the last head would be left over at the end.
-    """
-    names = ["blockIdx.x", "blockIdx.y", "blockIdx.z"][: len(heads) + 1]
-    if chain.is_triangular and heads:
-        names[:2] = names[1::-1]
-    return names
-
-
 def _load(s: Schedule, tensor: Tensor, stage: Tensor, loop: IterVar, chain: Chain, *, is_held: bool) -> None:
     # A warpgroup's columns of what is held are whole spans.
     columns: Any = _ROWS if is_held and chain.added is not None and chain.added.is_turned else tensor.shape[-1]
@@ -228,10 +217,9 @@ def _schedule_added(s: Schedule, chain: Chain, stages: int) -> None:
     *outer, i, c = s[total].op.axis
     tiles, i = s[total].split(i, factor=queries)
     s[total].reorder(*outer, added.blocks, tiles, i, c)
-    own_axis, *names = _grid(chain, outer)
-    for axis, name in zip(outer[::-1], names, strict=True):
+    for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
         s[total].bind(axis, thread_axis(name))
-    s[total].bind(added.blocks, thread_axis(own_axis), reduce_add=True)
+    s[total].bind(added.blocks, thread_axis("blockIdx.x"), reduce_add=True)
     s[total].env_threads([thread_axis((0, 128), "threadIdx.x")])
     s[total].copy_by("tma")
     for tensor in added.held:

@@ -71,7 +71,6 @@ class Chain:
     loops: list[Loop]
     tile: tuple[int, int]
     added: Added | None = None
-    is_triangular: bool = False  # the earlier a block's keys are, the more queries see them
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,12 +363,11 @@ class Definition:
             (*heads, keys if of_keys else queries, whole(columns_of, _WIDTHS)), result, name=f"d{''.join(of)}"
         )
         made = list(results) if len(of) > 1 else [results]
-        is_triangular = of_keys and self.behind is not None and self.before is None
         if not adds:
-            return Chain(made, held, loops, tile, is_triangular=is_triangular)
+            return Chain(made, held, loops, tile)
         kept = [self.filled(x, own, f"{x.name}.held.d") for x in sides[of_keys]]
         added = self._added(tile, own, others, kept, *elements("d", kept, of_weights=False))
-        return Chain(made, held, loops, tile, added, is_triangular)
+        return Chain(made, held, loops, tile, added)
 
     def _added(
         self, tile: tuple[int, int], own: int, others: int, kept: list[Tensor], loaded: list[Tensor],

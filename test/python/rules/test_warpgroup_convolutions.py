@@ -216,6 +216,14 @@ def test_other_rules_take_the_rest(case: Case) -> None:
     assert rule_of(case.program()[1]) != RULE
 
 
+@pytest.mark.parametrize(("n", "size"), [(1, 28), (16, 7), (64, 14)])
+def test_pixels_that_fill_no_whole_tiles(n: int, size: int) -> None:
+    """Of one tap, whose place in the kernel is no part of a pixel's."""
+    inputs, output = Case(n, (size, size), 128, 512, (1, 1), layout="rscf").program()
+    s = tw.auto_schedule(output, H200)
+    assert "wgmma" in tw.build(s, [*inputs, output], H200, name="convolution").ptx
+
+
 def test_a_margin_of_other_values_is_no_margin() -> None:
     """What is beside the images is 1, and then what reads the places outside of a triangle is 0."""
 
