@@ -1,5 +1,6 @@
 //===- JoinKernels.cpp - kernels and loops that become one ----------------===//
 #include "passes/loops-to-tile/JoinKernels.h"
+#include "dialects/Tile/Instructions.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileGrid.h"
