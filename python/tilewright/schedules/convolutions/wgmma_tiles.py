@@ -27,6 +27,8 @@ BYTES = 2  # of an element that is multiplied
 SPANS = (32, 64, 128)  # how wide a row of a shared buffer's panel may be, in bytes
 # Of a block's shared memory barriers take so many bytes.
 _BARRIERS, MAX_STAGES = 1024, 8
+# Warpgroups store so many columns of a fragment at a time.
+_STORED_COLUMNS = 16
 
 
 def rows_of_a_step(kernel: int, stride: int, share_rows: bool) -> tuple[int, int]:
@@ -43,8 +45,9 @@ def slot_bytes(tile: tuple[int, int, int, int], over: int, dilation: int, span: 
 def columns_at_once(pixels: int, width: int, made: int, slot: int) -> int:
     """Of what is stored by way of shared memory: all where that leaves room for the tiles of three steps."""
     panel = gcd(width, SPANS[-1] // made)
-    some = [one for one in (width, 2 * panel, panel) if width % one == 0]
-    return next((one for one in some if shared_bytes() - pixels * one * made >= 3 * slot), panel)
+    parts = [one for one in (2 * panel, panel) if width % one == 0 and one % _STORED_COLUMNS == 0]
+    some = [width, *parts]
+    return next((one for one in some if shared_bytes() - pixels * one * made >= 3 * slot), some[-1])
 
 
 @dataclass(frozen=True, slots=True)
