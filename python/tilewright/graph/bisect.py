@@ -68,7 +68,7 @@ def bisect_model(
     Parameters
     ----------
     make
-        Makes the graph, anew each time: passes change it.
+        Makes the graph.
     inputs, expected
         What the model is called with, and what its outputs should be.
     target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,24 @@ class Graph:
     name: str
     stored: Mapping[str, str] = field(default_factory=dict[str, str])
     counts: tuple[str, ...] = ()
+
+    def clone(self) -> Graph:
+        """The same model in a module of its own, which passes may change. The weights are those of this one.
+
+        >>> from tilewright.graph import GraphBuilder, TensorType
+        >>> with GraphBuilder("double", [("x", TensorType((4,), "float32"))]) as b:
+        ...     graph = b.finish([("y", b.op("add", b.inputs["x"], b.inputs["x"]))])
+        >>> other = graph.clone()
+        >>> str(other.module) == str(graph.module), other.module == graph.module
+        (True, False)
+        """
+        with self.module.context, ir.Location.unknown():
+            module = ir.Module.create()
+            for attribute in self.module.operation.attributes:
+                module.operation.attributes[attribute.name] = attribute.attr
+            for operation in self.module.body:
+                operation.operation.clone(ir.InsertionPoint(module.body))
+        return replace(self, module=module)
 
 
 class GraphBuilder:

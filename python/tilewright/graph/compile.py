@@ -40,7 +40,7 @@ STAGES = ("graph", "groups")
 
 
 def compile_graph(graph: Graph, target: Target | str | None = None, without: Iterable[str] = ()) -> Model:
-    """Compiles a graph.
+    """Compiles a graph, which stays as it is: it may be compiled again, for another target.
 
     Parameters
     ----------
@@ -67,13 +67,14 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
     [2.0, 2.0, 2.0, 2.0]
     """
     target = Target.of(target)
-    return _model(graph, target, ir_of_graph(graph, without, target))
+    graph = graph.clone()
+    return _model(graph, target, _run(graph, without, target))
 
 
 def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str | None = None) -> dict[str, str]:
     """Runs the passes on a graph, but those in `without`. Returns its IR by stage; no group is compiled.
 
-    Without a target, passes that are for one target alone are left out.
+    Without a target, passes that are for one target alone are left out. The graph stays as it is.
 
     Raises ValueError for another pass in `without`, CompileError where a pass fails.
 
@@ -84,6 +85,11 @@ def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str 
     >>> "graph.group" in ir_of_graph(graph)["groups"]
     True
     """
+    return _run(graph.clone(), without, target)
+
+
+def _run(graph: Graph, without: Iterable[str], target: Target | str | None) -> dict[str, str]:
+    """Runs the passes on a graph, which becomes groups. Returns its texts by stage."""
     off = frozenset(without)
     unknown = sorted(off - set(PASSES))
     if unknown:

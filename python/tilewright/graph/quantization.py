@@ -43,7 +43,7 @@ def quantize_graph(
     Parameters
     ----------
     graph
-        What a `GraphBuilder` or an importer made. It is used up.
+        What a `GraphBuilder` or an importer made. It stays as it is.
     samples
         The inputs of calls: each a tuple of arrays, in the order of the inputs, or a dict by their names.
     per_channel
@@ -73,6 +73,7 @@ def quantize_graph(
         raise ValueError("expected samples, a list of one tuple or dict of inputs or more, got none")
     if to not in _MOST:
         raise ValueError(f"expected a type that operands are quantised to ({', '.join(_MOST)}), got {to!r}")
+    graph = graph.clone()
     found = _magnitudes(graph, samples, target)
     with graph.module.context, ir.Location.unknown():
         f64 = ir.F64Type.get()
@@ -93,7 +94,7 @@ def quantize_weights(graph: Graph, *, group: int = 128) -> Graph:
     Parameters
     ----------
     graph
-        What a `GraphBuilder` or an importer made. It is used up.
+        What a `GraphBuilder` or an importer made. It stays as it is.
     group
         How many elements have a scale together; even.
 
@@ -117,6 +118,7 @@ def quantize_weights(graph: Graph, *, group: int = 128) -> Graph:
         raise TypeError(f"expected group as an int, got {type(group).__name__}")
     if group < 2 or group % 2:
         raise ValueError(f"expected group to be an even number, 2 or more, got {group}")
+    graph = graph.clone()
     pipeline = f"builtin.module(canonicalize,quantize-weights{{group={group}}})"
     run_passes(graph.module, pipeline, f"quantising {graph.name}", "graph")
     return replace(graph, weights=_weights(graph))
@@ -130,8 +132,8 @@ def _candidates(graph: Graph) -> list[ir.Operation]:
 
 def _magnitudes(graph: Graph, samples: Sequence[Any], target: Target | str) -> list[float]:
     """The largest magnitude of the first operand of each candidate, over the samples."""
+    copy = graph.clone()
     with graph.module.context:
-        copy = replace(graph, module=ir.Module.parse(str(graph.module)))
         operands = [operation.operands[0] for operation in _candidates(copy)]
         function = model_function(copy.module, copy.name)
         block = function.regions[0].blocks[0]

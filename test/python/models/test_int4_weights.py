@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright.graph import Graph, GraphBuilder, TensorType, compile_graph, quantize_weights
+from tilewright.graph import Graph, GraphBuilder, TensorType, compile_graph, quantize_graph, quantize_weights
 
 RNG = np.random.default_rng(4)
 W = RNG.standard_normal((64, 48)) * RNG.uniform(0.1, 4, (64, 48))
@@ -53,6 +53,14 @@ def test_a_matmul(target: str, dtype: str, transposed: bool, rows: int) -> None:
     assert "unpack" in group.operators and "dequantize" in group.operators
     stored = sorted((array.dtype.name, array.size) for array in model.constants.values() if array.size > 1)
     assert stored == [("float32", 64 * 48 // 16), ("uint8", 64 * 48 // 2)]
+
+
+def test_the_graph_stays_as_it_is() -> None:
+    graph = _linear("float32", 1, False)
+    before = str(graph.module)
+    assert "unpack" in str(quantize_weights(graph, group=16).module)
+    assert "xi8>" in str(quantize_graph(graph, [(np.ones((1, 64), "float32"),)]).module)
+    assert str(graph.module) == before
 
 
 def test_what_compile_takes() -> None:

@@ -49,6 +49,29 @@ def test_a_target_is_as_the_processor(name: str, target: str) -> None:
             np.testing.assert_allclose(one, wanted, rtol=2e-5, atol=1e-6)
 
 
+def _normalised() -> Graph:
+    """A convolution whose batch norm becomes weights that are computed when the model is compiled."""
+    with GraphBuilder("normalised", [("x", TensorType((1, 3, 9, 9), "float32"))]) as b:
+        windows = {"strides": [1, 1], "before": [1, 1], "after": [1, 1], "dilations": [1, 1]}
+        h = b.op("conv", b.inputs["x"], b.weight("v", V), **windows, groups=1, acc="float32", to="float32")
+        row = [b.weight(f"row{i}", V[:, :1, :1, i % 3].reshape(1, 5, 1, 1) ** 2 + 1) for i in range(2)]
+        h = b.op("mul", b.op("sub", h, row[0]), b.op("rsqrt", row[1]))
+        return b.finish([("y", b.op("relu", h))])
+
+
+@pytest.mark.parametrize("targets", [("cpu", "sim"), ("sim", "cpu"), ("sim", "cuda -device=H200", "sim")])
+def test_a_graph_is_compiled_for_one_target_after_the_other(targets: tuple[str, ...]) -> None:
+    graph, x = _normalised(), RNG.standard_normal((1, 3, 9, 9)).astype("float32")
+    before, expected = str(graph.module), compile_graph(_normalised(), "cpu")(x)
+    for target in targets:
+        model = tw.compile(graph, target=target)
+        assert str(graph.module) == before
+        if model.target.kind == "cuda":
+            assert all(".entry" in group.function.ptx for group in model.groups)
+        else:
+            np.testing.assert_allclose(model(x), expected, rtol=2e-5, atol=1e-6)
+
+
 @pytest.mark.gpu
 def test_tensors_on_the_gpu_stay_there() -> None:
     torch = pytest.importorskip("torch")
