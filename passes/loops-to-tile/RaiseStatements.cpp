@@ -31,6 +31,17 @@ SmallVector<memref::StoreOp> getStores(Operation *nest) {
   return stores;
 }
 
+std::string sayOtherPlace(Operation *nest, StringRef stage) {
+  for (memref::StoreOp store : getStores(nest)) {
+    auto load = store.getValue().getDefiningOp<memref::LoadOp>();
+    if (load && isShared(store.getMemRef()) && isInGlobalMemory(load.getMemRef()))
+      return ("leave out the cache_read of '" + getBufferName(load.getMemRef()) +
+              "', which then comes from global memory");
+  }
+  return ("compute stage '" + stage + "' in a kernel of its own, in global memory, by s[" + stage + "].compute_root()")
+      .str();
+}
+
 bool areOfLoops(ArrayRef<index::LinearIndex> indices, Operation *nest, ValueRange known) {
   return llvm::all_of(indices, [&](const index::LinearIndex &index) {
     return llvm::all_of(index.terms, [&](auto term) {
@@ -140,8 +151,7 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
     if (auto stage = other->getAttrOfType<StringAttr>(te::kStageAttr))
       return error("wgmma", other->getLoc())
              << "expected stages that read the accumulator beside the matmul, got the reduction of stage '"
-             << stage.getValue() << "': compute it in a kernel of its own, by s[" << stage.getValue()
-             << "].compute_root()";
+             << stage.getValue() << "': " << sayOtherPlace(statement, stage.getValue());
     return error("wgmma", other->getLoc())
            << "expected loops that load, compute and store beside those of the matmul, got '" << other->getName()
            << "'";
@@ -191,10 +201,14 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
     return error("wgmma", statement->getLoc())
            << "expected stages that are computed before the matmul to be its operands, got stage '"
            << getBufferName(buffer) << "'";
-  if (statement->getBlock() == blockBody && statement->getBlock() != warpgroupBody)
-    return error("wgmma", statement->getLoc())
-           << "expected stage '" << getBufferName(buffer)
-           << "' to be computed by each warpgroup of its own rows, got it outside of them";
+  if (statement->getBlock() == blockBody && statement->getBlock() != warpgroupBody) {
+    InFlightDiagnostic diag = error("wgmma", statement->getLoc());
+    diag << "expected stage '" << getBufferName(buffer)
+         << "' to be computed by each warpgroup of its own rows, got it outside of them";
+    if (isShared(buffer))
+      diag << ": " << sayOtherPlace(statement, getBufferName(buffer));
+    return diag;
+  }
   return raiseElementwise(statement, store);
 }
 

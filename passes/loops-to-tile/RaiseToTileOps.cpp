@@ -185,11 +185,9 @@ LogicalResult TileRaiser::checkLanes() {
       own = loop;
   });
   if (own) {
-    std::string stage = getAxisName(own).stage;
     return matmulError()
            << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction, got "
-           << getAxisName(own).quoted() << ": compute stage '" << stage << "' in a kernel of its own, by s[" << stage
-           << "].compute_root()";
+           << getAxisName(own).quoted() << ": " << sayOtherPlace(own, getAxisName(own).stage);
   }
   if (!lanes || getConstantIntValue(lanes.getUpperBound()) != tile::kWarpgroupSize)
     return matmulError()

@@ -12,6 +12,8 @@
 #include "dialects/Tile/Tile.h"
 #include "passes/index/LinearIndex.h"
 
+#include <string>
+
 namespace tilewright {
 
 /// A dimension of the tensor as TMA sees it.
@@ -188,6 +190,8 @@ std::optional<index::LinearIndex> getRow(mlir::Value buffer, mlir::ValueRange in
 tile::FragmentType getFragmentType(mlir::Value buffer);
 /// The stores in `nest`.
 llvm::SmallVector<mlir::memref::StoreOp> getStores(mlir::Operation *nest);
+/// What to do with a stage that warpgroups cannot compute between their loads and matmuls, for a diagnostic.
+std::string sayOtherPlace(mlir::Operation *nest, llvm::StringRef stage);
 /// Whether an op stands where the condition of `guard` does not hold.
 inline bool isInElse(mlir::Operation *op, mlir::scf::IfOp guard) {
   return guard.getElseRegion().isAncestor(op->getParentRegion());

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import runpy
 import shutil
@@ -17,6 +16,7 @@ import pytest
 
 import tilewright as tw
 from test_api_docs import EVERY
+from test_commands import run
 from tree import ROOT
 
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
@@ -82,13 +82,8 @@ def test_the_plugin_of_the_page_is_built_and_loaded(tmp_path: Path) -> None:
         kind: re.findall(rf"^```{kind}\n(.*?)^```", page, re.MULTILINE | re.DOTALL) for kind in ("cpp", "bash", "")
     }
     (tmp_path / "double-by-adding.cpp").write_text(blocks["cpp"][0])
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    ran = subprocess.run(
-        ["bash", "-e", "-c", "".join(blocks["bash"])],
-        cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    assert "arith.addf %arg0, %arg0" in ran.stdout and "mulf" not in ran.stdout
+    shown = run("".join(blocks["bash"]), tmp_path)
+    assert "arith.addf %arg0, %arg0" in shown and "mulf" not in shown
     python = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     last = re.search(r"^```\n(tw\.load_pass_plugin.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert python is not None and last is not None
@@ -121,11 +116,11 @@ def test_the_figures_of_the_steps_are_those_measured() -> None:
 def test_the_figures_of_attention_are_those_measured() -> None:
     page = (ROOT / "docs" / "tutorial" / "08-attention.md").read_text()
     rows = []
-    for name, run in json.loads((ROOT / "bench" / "results" / "h200-attention.json").read_text()).items():
+    for name, measured in json.loads((ROOT / "bench" / "results" / "h200-attention.json").read_text()).items():
         if found := re.fullmatch(r"forward d(\d+) \d+x\d+x(\d+) (full|causal)", name):
             width, keys, mask = found.groups()
-            ours, cudnn = run[run["best"]["choice"]]["TFLOPs"], run["cudnn"]["TFLOPs"]
-            rows.append(f"| {width} | {mask} | {keys} | {ours:.0f} | {cudnn:.0f} | {run['best']['of_cudnn']:.2f}x |")
+            ours, cudnn = measured[measured["best"]["choice"]]["TFLOPs"], measured["cudnn"]["TFLOPs"]
+            rows.append(f"| {width} | {mask} | {keys} | {ours:.0f} | {cudnn:.0f} | {measured['best']['of_cudnn']:.2f}x |")
     assert rows and sorted(line for line in page.splitlines() if line.endswith("x |")) == sorted(rows)
 
 

@@ -178,6 +178,135 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
 
 // -----
 
+#map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128xf16> {te.name = "B"}, %arg2: memref<128xf32> {te.name = "bias"}) {
+  %c64 = arith.constant 64 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %arg3 = %c0 to %c128 step %c1 {
+    %alloc = memref.alloc() {te.stage = "C.shared"} : memref<128x64xf32, #gpu.address_space<workgroup>>
+    scf.for %arg6 = %c0 to %c2 step %c1 {
+      %alloca = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #gpu.address_space<private>>
+      scf.for %arg7 = %c0 to %c64 step %c1 {
+        scf.for %arg8 = %c0 to %c64 step %c1 {
+          %cst = arith.constant 0.000000e+00 : f32
+          memref.store %cst, %alloca[%arg7, %arg8] : memref<64x64xf32, #gpu.address_space<private>>
+        }
+      }
+      scf.for %arg7 = %c0 to %c2 step %c1 {
+        %alloc_0 = memref.alloc() {te.stage = "As"} : memref<128x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg8 = %c0 to %c128 step %c1 {
+          scf.for %arg9 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg7, %arg9)
+            %1 = memref.load %arg0[%arg8, %0] : memref<128x128xf16>
+            memref.store %1, %alloc_0[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        %alloc_1 = memref.alloc() {te.stage = "Bs"} : memref<64x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg8 = %c0 to %c64 step %c1 {
+          scf.for %arg9 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg7, %arg9)
+            %1 = memref.load %arg1[%arg8, %0] : memref<64x128xf16>
+            memref.store %1, %alloc_1[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        scf.for %arg8 = %c0 to %c64 step %c1 {
+          scf.for %arg9 = %c0 to %c64 step %c1 {
+            scf.for %arg10 = %c0 to %c64 step %c1 {
+              %0 = memref.load %alloca[%arg8, %arg9] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+              %1 = affine.apply #map1(%arg8, %arg6)
+              %2 = memref.load %alloc_0[%1, %arg10] {schedule.operand = #schedule.operand<a>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+              %3 = arith.extf %2 : f16 to f32
+              %4 = memref.load %alloc_1[%arg9, %arg10] {schedule.operand = #schedule.operand<b>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+              %5 = arith.extf %4 : f16 to f32
+              %6 = arith.mulf %3, %5 : f32
+              %7 = arith.addf %0, %6 : f32
+              memref.store %7, %alloca[%arg8, %arg9] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.pipeline = #schedule.pipeline<stages = 8>}
+    } {schedule.bind = #schedule.thread<threadIdx.y>}
+    %row = memref.alloc() {te.stage = "S"} : memref<128xf32, #gpu.address_space<workgroup>>
+    // expected-error @below {{wgmma: expected stage 'S' to be computed by each warpgroup of its own rows, got it outside of them: leave out the cache_read of 'bias', which then comes from global memory}}
+    scf.for %arg6 = %c0 to %c128 step %c1 {
+      %0 = memref.load %arg2[%arg6] : memref<128xf32>
+      memref.store %0, %row[%arg6] : memref<128xf32, #gpu.address_space<workgroup>>
+    }
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+#map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+#map1 = affine_map<(d0, d1) -> (d0 + d1 * 64)>
+func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128xf16> {te.name = "B"}, %arg2: memref<128xf32> {te.name = "bias"}) {
+  %c64 = arith.constant 64 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %arg3 = %c0 to %c128 step %c1 {
+    %alloc = memref.alloc() {te.stage = "C.shared"} : memref<128x64xf32, #gpu.address_space<workgroup>>
+    scf.for %arg6 = %c0 to %c2 step %c1 {
+      %alloca = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #gpu.address_space<private>>
+      scf.for %arg7 = %c0 to %c64 step %c1 {
+        scf.for %arg8 = %c0 to %c64 step %c1 {
+          %cst = arith.constant 0.000000e+00 : f32
+          memref.store %cst, %alloca[%arg7, %arg8] : memref<64x64xf32, #gpu.address_space<private>>
+        }
+      }
+      scf.for %arg7 = %c0 to %c2 step %c1 {
+        %alloc_0 = memref.alloc() {te.stage = "As"} : memref<128x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg8 = %c0 to %c128 step %c1 {
+          scf.for %arg9 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg7, %arg9)
+            %1 = memref.load %arg0[%arg8, %0] : memref<128x128xf16>
+            memref.store %1, %alloc_0[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        %alloc_1 = memref.alloc() {te.stage = "Bs"} : memref<64x64xf16, #gpu.address_space<workgroup>>
+        scf.for %arg8 = %c0 to %c64 step %c1 {
+          scf.for %arg9 = %c0 to %c64 step %c1 {
+            %0 = affine.apply #map(%arg7, %arg9)
+            %1 = memref.load %arg1[%arg8, %0] : memref<64x128xf16>
+            memref.store %1, %alloc_1[%arg8, %arg9] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+          }
+        }
+        scf.for %arg8 = %c0 to %c64 step %c1 {
+          scf.for %arg9 = %c0 to %c64 step %c1 {
+            scf.for %arg10 = %c0 to %c64 step %c1 {
+              %0 = memref.load %alloca[%arg8, %arg9] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+              %1 = affine.apply #map1(%arg8, %arg6)
+              %2 = memref.load %alloc_0[%1, %arg10] {schedule.operand = #schedule.operand<a>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+              %3 = arith.extf %2 : f16 to f32
+              %4 = memref.load %alloc_1[%arg9, %arg10] {schedule.operand = #schedule.operand<b>} : memref<64x64xf16, #gpu.address_space<workgroup>>
+              %5 = arith.extf %4 : f16 to f32
+              %6 = arith.mulf %3, %5 : f32
+              %7 = arith.addf %0, %6 : f32
+              memref.store %7, %alloca[%arg8, %arg9] {schedule.operand = #schedule.operand<accumulator>} : memref<64x64xf32, #gpu.address_space<private>>
+            } {schedule.matrix_axis = #schedule.matrix_axis<k>}
+          } {schedule.matrix_axis = #schedule.matrix_axis<n>}
+        } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
+      } {schedule.pipeline = #schedule.pipeline<stages = 8>}
+    } {schedule.bind = #schedule.thread<threadIdx.y>}
+    %row = memref.alloc() {te.stage = "S"} : memref<128xf32, #gpu.address_space<workgroup>>
+    // expected-error @below {{wgmma: expected stage 'S' to be computed by each warpgroup of its own rows, got it outside of them: compute stage 'S' in a kernel of its own, in global memory, by s[S].compute_root()}}
+    scf.for %arg6 = %c0 to %c128 step %c1 {
+      %0 = memref.load %arg2[%arg6] : memref<128xf32>
+      %1 = arith.mulf %0, %0 : f32
+      memref.store %1, %row[%arg6] : memref<128xf32, #gpu.address_space<workgroup>>
+    }
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
 func.func @main() {
   %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
@@ -186,7 +315,7 @@ func.func @main() {
   %c0 = arith.constant 0 : index
   scf.for %arg4 = %c0 to %c2 step %c1 {
     scf.for %arg6 = %c0 to %c2 step %c1 {
-      // expected-error @below {{wgmma: expected stages that read the accumulator beside the matmul, got the reduction of stage 'S': compute it in a kernel of its own, by s[S].compute_root()}}
+      // expected-error @below {{wgmma: expected stages that read the accumulator beside the matmul, got the reduction of stage 'S': compute stage 'S' in a kernel of its own, in global memory, by s[S].compute_root()}}
       %alloca = memref.alloca() {te.stage = "S"} : memref<f32, #gpu.address_space<private>>
     }
     scf.for %arg6 = %c0 to %c4 step %c1 {

@@ -71,7 +71,7 @@ func.func @main() {
   %c0 = arith.constant 0 : index
   scf.for %arg4 = %c0 to %c2 step %c1 {
     scf.for %arg6 = %c0 to %c4 step %c1 {
-      // expected-error @below {{wgmma of stage 'P': expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction, got axis 'S.i.outer.inner': compute stage 'S' in a kernel of its own, by s[S].compute_root()}}
+      // expected-error @below {{wgmma of stage 'P': expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction, got axis 'S.i.outer.inner': compute stage 'S' in a kernel of its own, in global memory, by s[S].compute_root()}}
       scf.for %arg7 = %c0 to %c64 step %c1 {
       } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
     } {schedule.pipeline = #schedule.pipeline<stages = 3>}
