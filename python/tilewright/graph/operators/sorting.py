@@ -1,4 +1,4 @@
-"""Sorting: the order of rows, by a merge sort on a processor, and by a bitonic network in the threads of a block."""
+"""Sorting: the order of rows, by a merge sort: in sequence on a processor, and by all blocks of a GPU."""
 
 from __future__ import annotations
 
@@ -11,11 +11,23 @@ from .common import elements, operator
 
 __all__ = ["best_of_sorted", "order_of"]
 
-_THREADS = 512
-"""The threads of a block that sort one row."""
+_THREADS = 256
+"""The threads of a block, which sorts and merges tiles."""
 
-_LEVELS = 30
-"""A row has 2 ** 30 elements at most where their number is symbolic."""
+_OWN = 8
+"""So many elements of a tile each thread merges; half as many where elements have several columns."""
+
+_MOST = 1 << 30
+"""A row has so many elements at most where their number is symbolic. Places in longer rows have 64 bits."""
+
+_WIDEST = 1 << 20
+"""Where the number of elements is symbolic, runs up to this width are made by all blocks: each width is a kernel."""
+
+Element = tuple[Any, ...]
+"""An element's place in the row and, where it has one column, its key."""
+
+Buffers = tuple[Any, ...]
+"""Memory for elements: for their places and, where there are some, for their keys."""
 
 Precedes = Callable[[Any, Any, Any, Any], Expr]
 """Whether one place of a row comes before another: of the builder, the row and the two places."""
@@ -34,13 +46,17 @@ def order_of(x: Tensor, largest: bool, in_threads: bool) -> Tensor:
     )
 
 
+def _less(a: Any, b: Any, largest: bool) -> Expr:
+    """Whether `a` is less than `b`, or with `largest` more; NaN is more than all numbers, and like another NaN."""
+    low, high = (b, a) if largest else (a, b)
+    return te.any(low < high, te.all(te.isnan(high), low.equal(low))) if "float" in low.dtype else low < high
+
+
 def _comparison(x: Any, columns: Any, largest: bool) -> Precedes:
     """Whether the place `a` of a row is strictly before the place `b`, by the elements alone."""
 
     def less(r: Any, a: Any, b: Any, c: Any) -> Expr:
-        low, high = (x[r, b, c], x[r, a, c]) if largest else (x[r, a, c], x[r, b, c])
-        found = low < high
-        return te.any(found, te.all(te.isnan(high), low.equal(low))) if "float" in x.dtype else found
+        return _less(x[r, a, c], x[r, b, c], largest)
 
     def precedes(ib: Any, r: Any, a: Any, b: Any) -> Expr:
         if columns == 1:
@@ -98,51 +114,202 @@ def _on_processor(given: Any, made: Any, columns: Any, largest: bool) -> Any:
 
 
 def _in_threads(given: Any, made: Any, columns: Any, largest: bool) -> Any:
-    """A block for each row. Of two places that a step compares, the lower one gets what comes first.
+    """A merge sort by all blocks: each sorts a tile of a row, then each kernel merges runs of 1, 2, 4, … tiles by twos.
 
-    The places are followed by such as there are no elements of, which come last: so each step has whole pairs.
+    A row of one tile needs one kernel. Where the number of elements is symbolic, so is the number of runs. There are
+    kernels for those that it may have, up to `_WIDEST`, and those without work are not launched. Wider runs are merged
+    by one block a row.
     """
-    ib = tir.ir_builder.create()
-    x, order = ib.buffer_ptr(given), ib.buffer_ptr(made)
-    rows, count = made.shape
+    merges = _Merges(given, made, columns, largest)
+    ib, tile, (rows, count) = merges.ib, merges.tile, made.shape
+    tiles = (count + (tile - 1)) // tile
     known = isinstance(count, int)
-    levels = max(count - 1, 0).bit_length() if known else _LEVELS
-    extent = max(1 << levels, 2 * _THREADS) if known else count * 2 + 2 * _THREADS
-    places = ib.allocate("int64", (rows, extent), name="places", scope="global")
-    block, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+    most = count if known else getattr(count, "maximum", None) or _MOST
+    levels = _levels(most if known else min(most, _WIDEST), tile)
+    rest = _levels(most, tile << levels)
+    runs = [merges.buffers(f"run{n}_", "global", rows, count) if levels + rest > n else () for n in range(2)]
+
+    def threads(blocks: Any) -> tuple[Any, Any]:
+        block, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+        ib.scope_attr(block, "thread_extent", blocks)
+        ib.scope_attr(thread, "thread_extent", merges.threads)
+        return block, thread
+
     with ib.new_scope():
-        ib.scope_attr(block, "thread_extent", rows)
-        ib.scope_attr(thread, "thread_extent", _THREADS)
-        with ib.for_range(0, extent // _THREADS, name="e") as e:
-            places[block, e * _THREADS + thread] = (e * _THREADS + thread).astype("int64")
-        with ib.for_range(0, levels, name="level") as level:
-            half = te.left_shift(te.const(1, "int64"), level.astype("int64"))
-            pairs = (count + half * 2 - 1) // (half * 2) * half
-            with ib.for_range(0, level + 1 if known else te.select(half < count, level + 1, 0), name="step") as step:
-                distance = te.right_shift(half, step.astype("int64"))
-                with ib.for_range(0, (pairs + (_THREADS - 1)) // _THREADS, name="e") as e:
-                    pair = (e * _THREADS + thread).astype("int64")
-                    inside = pair % distance
-                    first = pair // distance * (distance * 2) + inside
-                    second = te.select(step.equal(0), first + (distance - inside) * 2 - 1, first + distance)
-                    a, b = ib.let("a", places[block, first]), ib.let("b", places[block, second])
-                    swaps = ib.let("swaps", _swaps(ib, _comparison(x, columns, largest), block, a, b, count))
-                    places[block, first] = te.select(swaps, b, a)
-                    places[block, second] = te.select(swaps, a, b)
-        with ib.for_range(0, (count + (_THREADS - 1)) // _THREADS, name="e") as e:
-            own = ib.let("own", places[block, e * _THREADS + thread])
-            with ib.if_scope(e * _THREADS + thread < count):
-                order[block, e * _THREADS + thread] = own
+        block, thread = threads(rows * tiles)
+        merges.sort_tile(block // tiles, block % tiles * tile, thread, runs[0])
+    for level in range(levels):
+        half = tile << level
+        with ib.new_scope():
+            block, thread = threads(rows * (tiles if known else te.select(count > half, tiles, 0)))
+            to = runs[(level + 1) % 2]
+            merges.merge_tile(runs[level % 2], half, block // tiles, block % tiles * tile, thread, to)
+    if rest > 0:
+        with ib.new_scope():
+            row, thread = threads(te.select(count > tile << levels, rows, 0))
+            with ib.for_range(0, (rest + 1) // 2, name="turn") as turn:
+                for level in (levels, levels + 1):
+                    half = merges.let("half", te.left_shift(te.const(tile << level, "int32"), turn.astype("int32") * 2))
+                    with ib.for_range(0, te.select(count > half, tiles, 0), name="t") as t:
+                        merges.merge_tile(runs[level % 2], half, row, t * tile, thread, runs[(level + 1) % 2])
     return ib.get()
 
 
-def _swaps(ib: Any, precedes: Precedes, r: Any, a: Any, b: Any, count: Any) -> Expr:
-    """Whether the place `b` comes before the place `a`, one of which may be behind the last element."""
-    last = te.const(count - 1, "int64") if isinstance(count, int) else count.astype("int64") - 1
-    read_a, read_b = te.min(a, last), te.min(b, last)
-    is_after = precedes(ib, r, read_b, read_a)
-    is_like = te.const(True, "bool") ^ precedes(ib, r, read_a, read_b)
-    return te.select(a > last, b <= last, te.all(b <= last, te.any(is_after, te.all(is_like, b < a))))
+def _levels(count: int, width: int) -> int:
+    """How often runs of `width` elements are merged by twos until there is one of `count`."""
+    return max(-(-count // width) - 1, 0).bit_length()
+
+
+class _Merges:
+    """The steps of a merge sort by threads, each of which has `own` elements of a tile, one after another."""
+
+    def __init__(self, given: Any, made: Any, columns: Any, largest: bool) -> None:
+        self.ib = tir.ir_builder.create()
+        self.x, self.order = self.ib.buffer_ptr(given), self.ib.buffer_ptr(made)
+        self.columns, self.largest, self.has_keys = columns, largest, columns == 1
+        self.count = count = made.shape[1]
+        self.own, self.threads, self.dtype = _OWN if self.has_keys else _OWN // 2, _THREADS, "int32"
+        if isinstance(count, int):
+            extent = max(1 << max(count - 1, 0).bit_length(), 32)
+            self.own = min(self.own, extent // 32)
+            self.threads = min(self.threads, extent // self.own)
+            self.dtype = "int32" if count <= _MOST else "int64"
+        self.tile = self.own * self.threads
+
+    def let(self, name: str, value: Any) -> Any:
+        return self.ib.let(name, value.astype(self.dtype)) if isinstance(value, Expr) else value
+
+    def buffers(self, prefix: str, scope: str, *shape: Any) -> Buffers:
+        types = {"places": self.dtype, "keys": self.x.dtype}
+        return tuple(
+            self.ib.allocate(types[name], shape, name=prefix + name, scope=scope)
+            for name in (types if self.has_keys else ["places"])
+        )
+
+    def read(self, buffers: Buffers, *at: Any) -> Element:
+        return tuple(self.ib.let("element", buffer[at]) for buffer in buffers)
+
+    def choose(self, condition: Any, one: Element, other: Element) -> Element:
+        return tuple(self.ib.let("chosen", te.select(condition, a, b)) for a, b in zip(one, other))
+
+    def precedes(self, row: Any, a: Element, b: Element) -> Expr:
+        """Whether an element is strictly before another."""
+        if self.has_keys:
+            return self.ib.let("precedes", _less(a[1], b[1], self.largest))
+        return self.ib.let("precedes", _comparison(self.x, self.columns, self.largest)(self.ib, row, a[0], b[0]))
+
+    def sort_tile(self, row: Any, first: Any, thread: Any, to: Buffers) -> None:
+        """Sorts the tile of a row from `first` on."""
+        row, first = self.let("row", row), self.let("first", first)
+        length = self.let("length", te.min(self.count - first, self.tile))
+        shared = self.buffers("", "shared", self.tile)
+        begin = thread * self.own
+        elements: list[Element] = []
+        for v in range(self.own):
+            place = self.let("place", first + te.min(begin + v, length - 1))
+            elements.append((place, self.ib.let("key", self.x[row, place, 0])) if self.has_keys else (place,))
+        # Neighbours that are in the wrong order are exchanged, the even ones and the odd ones by turns.
+        for step in range(self.own):
+            for v in range(step % 2, self.own - 1, 2):
+                a, b = elements[v], elements[v + 1]
+                precedes = self.precedes(row, b, a)
+                swaps = self.ib.let("swaps", te.all(precedes, begin + (v + 1) < length))
+                elements[v], elements[v + 1] = self.choose(swaps, b, a), self.choose(swaps, a, b)
+        self.hold(shared, elements, thread)
+        with self.ib.for_range(0, self.threads.bit_length() - 1, name="level") as level:
+            half = self.let("half", te.left_shift(te.const(self.own, "int32"), level.astype("int32")))
+            begin = self.let("begin", te.min(thread * self.own // (half * 2) * (half * 2), length))
+            middle, end = (self.let("bound", te.min(begin + half * n, length)) for n in (1, 2))
+            self.hold(shared, self.merged(shared, row, begin, middle, end, thread * self.own - begin), thread)
+        self.store(shared, row, first, length, thread, to, self.tile)
+
+    def merge_tile(self, runs: Buffers, half: Any, row: Any, first: Any, thread: Any, to: Buffers) -> None:
+        """Makes the tile of a row from `first` on of runs of `half` elements, which are merged by twos."""
+        ib = self.ib
+        row, first = self.let("row", row), self.let("first", first)
+        length = self.let("length", te.min(self.count - first, self.tile))
+        begin = self.let("begin", first // (half * 2) * (half * 2))
+        middle, end = (self.let("bound", te.min(begin + half * n, self.count)) for n in (1, 2))
+        shared = self.buffers("", "shared", self.tile)
+        splits = ib.allocate(self.dtype, (2,), name="splits", scope="shared")
+        with ib.if_scope(thread < 2):
+            number = self.let("number", te.min(first - begin + thread * self.tile, end - begin))
+            splits[thread] = self.split(runs, (row,), row, begin, middle, end, number)
+        split = ib.let("split", splits[0])
+        of_first = ib.let("of_first", splits[1] - split)
+        with ib.for_range(0, self.own, name="v") as v:
+            place = v * self.threads + thread
+            with ib.if_scope(place < length):
+                a, b = begin + split + place, middle + (first - begin - split) + (place - of_first)
+                source = self.let("source", te.select(place < of_first, a, b))
+                for held, value in zip(shared, self.read(runs, row, source)):
+                    held[place] = value
+        self.hold(shared, self.merged(shared, row, 0, of_first, length, thread * self.own), thread)
+        self.store(shared, row, first, length, thread, to, half * 2)
+
+    def split(
+        self, runs: Buffers, at: tuple[Any, ...], row: Any, begin: Any, middle: Any, end: Any, number: Any
+    ) -> Any:
+        """How many of the first `number` elements of [begin, middle) and [middle, end), merged, are of the first."""
+        ib = self.ib
+        bounds = ib.allocate(self.dtype, (2,), name="bounds", scope="local")
+        bounds[0] = te.max(number - (end - middle), 0).astype(self.dtype)
+        bounds[1] = te.min(number, middle - begin).astype(self.dtype)
+        with ib.while_loop(bounds[0] < bounds[1]):
+            half = ib.let("half", te.right_shift(bounds[0] + bounds[1], te.const(1, self.dtype)))
+            a, b = self.read(runs, *at, begin + half), self.read(runs, *at, middle + number - 1 - half)
+            with ib.if_scope(self.precedes(row, b, a)):
+                bounds[1] = half
+            with ib.else_scope():
+                bounds[0] = half + 1
+        return ib.let("split", bounds[0])
+
+    def merged(self, shared: Buffers, row: Any, begin: Any, middle: Any, end: Any, first: Any) -> list[Element]:
+        """The elements from `first` on, as many as a thread has, of [begin, middle) and [middle, end), merged."""
+        ib = self.ib
+        first = self.let("first", te.min(first, end - begin))
+        split = self.split(shared, (), row, begin, middle, end, first)
+        a, b, last = ib.let("a", begin + split), ib.let("b", middle + first - split), te.max(end - 1, 0)
+        left, right = self.read(shared, te.min(a, last)), self.read(shared, te.min(b, last))
+        elements: list[Element] = []
+        for v in range(self.own):
+            precedes = self.precedes(row, right, left)
+            takes_right = ib.let("takes_right", te.all(b < end, te.any(a >= middle, precedes)))
+            elements.append(self.choose(takes_right, right, left))
+            if v + 1 < self.own:
+                a, b = ib.let("a", te.select(takes_right, a, a + 1)), ib.let("b", te.select(takes_right, b + 1, b))
+                following = self.read(shared, te.min(te.select(takes_right, b, a), last))
+                left, right = self.choose(takes_right, left, following), self.choose(takes_right, following, right)
+        return elements
+
+    def hold(self, shared: Buffers, elements: list[Element], thread: Any) -> None:
+        for v, element in enumerate(elements):
+            for held, value in zip(shared, element):
+                held[thread * self.own + v] = value
+
+    def store(self, shared: Buffers, row: Any, first: Any, length: Any, thread: Any, to: Buffers, width: Any) -> None:
+        """Stores a tile of a run of `width` elements: in the result where that is all of the row."""
+        ib = self.ib
+
+        def to_result(element: Element, place: Any) -> None:
+            self.order[row, place] = element[0].astype("int64")
+
+        def to_run(element: Element, place: Any) -> None:
+            for run, value in zip(to, element):
+                run[row, place] = value
+
+        with ib.for_range(0, self.own, name="v") as v:
+            own = v * self.threads + thread
+            element, place = self.read(shared, own), self.let("place", first + own)
+            with ib.if_scope(own < length):
+                goes_on = self.count > width
+                if isinstance(goes_on, bool):
+                    (to_run if goes_on else to_result)(element, place)
+                else:
+                    with ib.if_scope(goes_on):
+                        to_run(element, place)
+                    with ib.else_scope():
+                        to_result(element, place)
 
 
 def best_of_sorted(x: Tensor, k: Any, axis: int, largest: bool, in_threads: bool) -> tuple[Tensor, Tensor]:
