@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,6 +18,7 @@ from ..ir import context
 from ..messages.location import Source, at_source, user_source
 from ..te import Var
 from ..te.emit_types import constant_attr
+from ..te.walks import parts
 from .operators import OPERATORS
 from .types import Extent, TensorType, attribute_of, to_ir
 
@@ -240,6 +241,21 @@ class GraphBuilder:
         self.symbols[symbol.name] = symbol
         self.counts[symbol.name] = value
         return symbol
+
+    def require_elements(self, extents: Iterable[Extent]) -> None:
+        """Makes the symbols of inputs that are in `extents` at least 1, for an operator that has no result without an
+        element. A call with a smaller one is refused.
+
+        >>> from tilewright import te
+        >>> from tilewright.graph import GraphBuilder, TensorType
+        >>> n = te.var("n")
+        >>> GraphBuilder("largest", [("x", TensorType((n,), "float32"))]).require_elements([n])
+        >>> n.minimum
+        1
+        """
+        for part in parts(one for one in extents if not isinstance(one, int)):
+            if isinstance(part, Var) and part.name not in self.counts:
+                part.minimum = max(part.minimum or 0, 1)
 
     def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
         """Ends the function with the model's outputs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -151,8 +152,10 @@ class _Import:
 
     def _given(self, name: str, d: int, extent: Any) -> int | Var:
         if isinstance(extent, str) and extent.isidentifier():
-            return self._names.setdefault(extent, te.var(extent, min=1))
-        if isinstance(extent, Var) or isinstance(extent, int) and not isinstance(extent, bool) and extent >= 0:
+            return self._names.setdefault(extent, te.var(extent))
+        if isinstance(extent, Var):
+            return self._names.setdefault(extent.name, copy(extent))
+        if isinstance(extent, int) and not isinstance(extent, bool) and extent >= 0:
             return extent
         raise ValueError(
             f"dynamic_shapes: input {name!r}, dimension {d}: expected a number of at least 0, a name or a te.var, got "
@@ -167,5 +170,5 @@ class _Import:
         symbol = symbol if symbol.isidentifier() else f"n_{symbol}"
         symbol = "".join(c if c.isalnum() and c.isascii() else "_" for c in symbol)
         if symbol not in self._symbols:
-            self._symbols[symbol] = te.var(symbol, min=1)
+            self._symbols[symbol] = te.var(symbol)
         return self._symbols[symbol]

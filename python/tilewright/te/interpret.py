@@ -272,6 +272,8 @@ class _Stage:
                     f"expected 0 to {extent - 1}"
                 )
             places.append(np.clip(at, 0, max(extent - 1, 0)))
+        if not array.size:  # no place is asked for
+            return np.zeros(np.broadcast_shapes(*(at.shape for at in places)), array.dtype)
         return array[tuple(np.broadcast_arrays(*places))] if places else array[()]
 
 

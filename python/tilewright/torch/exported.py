@@ -91,13 +91,13 @@ def _bounds(
 ) -> dict[str, _Range]:
     """By symbol of the program, how small and how large it may be: a call with another extent is refused.
 
-    PyTorch traces every symbol as 2 or more, and 1 is right, too, unless the user's own dimension, `given` by its name,
-    says otherwise.
+    PyTorch traces every symbol as 2 or more, and 0 and 1 are right, too, unless the user's own dimension, `given` by
+    its name, says otherwise.
     """
     ranges: dict[Any, Any] = dict(program.range_constraints)  # pyright: ignore[reportUnknownArgumentType]
     found: dict[str, _Range] = {
         str(symbol): (
-            0 if is_decided_by_data(symbol) else int(one.lower) if one.lower > 2 else 1,
+            0 if is_decided_by_data(symbol) or one.lower <= 2 else int(one.lower),
             int(one.upper) if one.upper.is_Integer else None,
             1,
         )
@@ -105,7 +105,7 @@ def _bounds(
     }
     for symbol, name in names.items():
         if name in given:
-            found[symbol] = _both(found.get(symbol, (1, None, 1)), given[name])
+            found[symbol] = _both(found.get(symbol, (0, None, 1)), given[name])
     return found
 
 
@@ -118,11 +118,11 @@ def _both(a: _Range, b: _Range) -> _Range:
 def _ranges(spec: Any) -> Iterator[tuple[str, _Range]]:
     """By name of a dimension how small and how large it may be, and what divides it."""
     if isinstance(spec, Var):
-        yield str(spec.name), (max(spec.minimum or 0, 1), spec.maximum, spec.divisible_by)
+        yield str(spec.name), (spec.minimum or 0, spec.maximum, spec.divisible_by)
     elif isinstance(spec, torch.export.Dim):
         least: Any = getattr(spec, "min", 0)
         most: Any = getattr(spec, "max", None)
-        yield str(getattr(spec, "__name__", "")), (max(least, 1), most if isinstance(most, int) else None, 1)
+        yield str(getattr(spec, "__name__", "")), (least, most if isinstance(most, int) else None, 1)
     elif is_mapping(spec) or is_listed(spec):
         for one in spec.values() if is_mapping(spec) else spec:
             yield from _ranges(one)

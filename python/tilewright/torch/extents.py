@@ -97,7 +97,7 @@ class Extents:
         if expr.is_Integer:
             return int(expr)
         if expr.is_Symbol:
-            return self._symbol(str(expr), 0 if is_decided_by_data(expr) else 1)
+            return self._symbol(str(expr))
         if kind in _WHOLE and (quotient := self._quotient(expr.args[0])):
             numerator, denominator = quotient
             return (numerator + (denominator - 1 if kind == "CeilToInt" else 0)) // denominator
@@ -139,10 +139,10 @@ class Extents:
             top, bottom = (one[0] if isinstance(top, int) and top == 1 else top * one[0]), bottom * one[1]
         return top, bottom
 
-    def _symbol(self, name: str, least: int = 1) -> Var:
+    def _symbol(self, name: str) -> Var:
         if name not in self._known:
             own = self._names.get(name, name)
-            least, most, divisor = self._bounds.get(name, (least, None, 1))
+            least, most, divisor = self._bounds.get(name, (0, None, 1))
             made = te.var(own, min=least, max=most, divisible_by=divisor)
             self._known[name] = self.symbols[own] = made
         return self._known[name]

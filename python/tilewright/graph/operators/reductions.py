@@ -106,7 +106,9 @@ def _cumulative(
         return value if acc == x.dtype else value.astype(acc)
 
     def first(t: Any, *others: Any) -> Expr:
-        return neutral if exclusive else read(t, others)
+        if exclusive or isinstance(extent, int):
+            return neutral if exclusive else read(t, others)
+        return te.if_then_else(extent > 0, read(t, others), neutral)
 
     def later(t: Any, *others: Any) -> Expr:
         return combine(state(t - 1, *others), read(t - 1 if exclusive else t, others))

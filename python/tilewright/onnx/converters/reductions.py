@@ -102,8 +102,10 @@ def _log_sum_exp(node: Node) -> Value:
 def _arg(name: str) -> Any:
     def convert(node: Node) -> Value:
         x = node.tensor(0)
+        axis = node.axis(node.attr("axis", 0), x.rank)
+        node.builder.require_elements(x.shape[axis : axis + 1])
         return node.op_(
-            name, x, axis=node.axis(node.attr("axis", 0), x.rank), keepdims=bool(node.attr("keepdims", 1)),
+            name, x, axis=axis, keepdims=bool(node.attr("keepdims", 1)),
             select_last=bool(node.attr("select_last_index", 0)),
         )  # fmt: skip
 

@@ -95,11 +95,14 @@ def _var_dim(call: Call, x: Value, dims: Any, unbiased: bool, keepdims: bool) ->
 
 @converter("amax.default", "amin.default")
 def _extremum(call: Call, x: Value, dims: Any, keepdims: bool) -> Value:
-    return _reduce(call, f"reduce_{call.target[1:4]}", x, call.axes(dims, x.rank), keepdims)
+    axes = call.axes(dims, x.rank)
+    call.builder.require_elements(x.shape[axis] for axis in (axes if x.rank else ()))
+    return _reduce(call, f"reduce_{call.target[1:4]}", x, axes, keepdims)
 
 
 @converter("max.default", "min.default")
 def _extremum_of_all(call: Call, x: Value) -> Value:
+    call.builder.require_elements(x.shape)
     return _reduce(call, f"reduce_{call.target[:3]}", x, list(range(x.rank)), False)
 
 
@@ -116,6 +119,7 @@ def _extremum_and_place(call: Call, x: Value, dim: int, keepdims: bool) -> Any:
     if not x.rank:
         return x, call.constant(0, "int64")
     axis = call.axis(dim, x.rank)
+    call.builder.require_elements([x.shape[axis]])
     place = call.op(f"arg{name}", x, axis=axis, keepdims=keepdims, select_last=False)
     return call.op(f"reduce_{name}", x, axes=[axis], keepdims=keepdims), place
 
@@ -126,11 +130,13 @@ def _place(call: Call, x: Value, dim: int | None, keepdims: bool) -> Value:
         flat: Any = 1
         for extent in x.shape:
             flat = flat * extent
+        call.builder.require_elements(x.shape)
         found = call.op(
             call.target[:6], call.reshape(x, [flat]), axis=0, keepdims=False, select_last=False
         )  # fmt: skip
         return call.reshape(found, call.shape)
     axis = call.axis(dim, x.rank)
+    call.builder.require_elements([x.shape[axis]])
     return call.op(call.target[:6], x, axis=axis, keepdims=keepdims, select_last=False)
 
 
