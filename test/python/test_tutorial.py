@@ -120,7 +120,9 @@ def test_the_figures_of_attention_are_those_measured() -> None:
         if found := re.fullmatch(r"forward d(\d+) \d+x\d+x(\d+) (full|causal)", name):
             width, keys, mask = found.groups()
             ours, cudnn = measured[measured["best"]["choice"]]["TFLOPs"], measured["cudnn"]["TFLOPs"]
-            rows.append(f"| {width} | {mask} | {keys} | {ours:.0f} | {cudnn:.0f} | {measured['best']['of_cudnn']:.2f}x |")
+            rows.append(
+                f"| {width} | {mask} | {keys} | {ours:.0f} | {cudnn:.0f} | {measured['best']['of_cudnn']:.2f}x |"
+            )
     assert rows and sorted(line for line in page.splitlines() if line.endswith("x |")) == sorted(rows)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from .. import schedules
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..graph.operators.contractions import conv_of_channels_together
 from ..target import Target, current_gpu
 from ..te import Expr, Tensor, compute, placeholder
 from .by_rules import by_rules, given, operate
@@ -34,8 +35,9 @@ def conv2d(
     For float32, `x` is batch x channels x size x size and `w` is filters x channels x kernel x kernel. Tensor cores are
     not used (`schedules.conv2d`). For float16 and bfloat16, channels are last. Then `x` is batch x size x size x
     channels, and `w` is filters x kernel x kernel x channels. The accumulator is float32 (`schedules.conv2d_mma`, on
-    sm_90a `schedules.conv2d_wgmma`). `bias` has one element for each filter. `stride` is the distance from one window
-    to the next, and `out_dtype` the type of the result. `activation` is as of `matmul`.
+    sm_90a `schedules.conv2d_wgmma`; rules schedule filters of one tap). `bias` has one element for each filter.
+    `stride` is the distance from one window to the next, and `out_dtype` the type of the result. `activation` is as of
+    `matmul`.
 
     >>> import numpy as np
     >>> x, w = np.ones((1, 4, 4, 8), "float16"), np.ones((2, 3, 3, 8), "float16")
@@ -67,7 +69,9 @@ def conv2d(
     epilogue = make_epilogue(operands[0] if operands else None, None, activation, 1.0)
     on_gpu = target is None or target.kind != "cpu"
     is_plain = epilogue is None and out_dtype in (None, "float32")
-    by_own = "mma.sync" in current_gpu().features if is_last else is_plain and kernel % 2 == 1
+    # Of one tap, a convolution is a matmul of pixels. Rules schedule it as one, if TMA can copy its rows.
+    is_matmul = kernel == 1 and channels % 8 == 0
+    by_own = "mma.sync" in current_gpu().features and not is_matmul if is_last else is_plain and kernel % 2 == 1
     if not on_gpu or is_empty(x, w) or not by_own:
         inputs, Y = _definition(x, w, stride, is_last, out_dtype or x.dtype, epilogue, operands)
         return by_rules(inputs, Y, target)
@@ -90,20 +94,18 @@ def _definition(
 ) -> tuple[list[Tensor], Tensor]:
     """What it is: the arguments, and the result."""
     X, W = given(x, "X"), given(w, "W")
-    images, filters = X, W
+    margin = (W.shape[2] // 2,) * 2
+    attributes = {
+        "strides": (stride, stride), "before": margin, "after": margin, "dilations": (1, 1), "acc": "float32",
+        "to": "float32",
+    }  # fmt: skip
     if is_last:
-        images = compute((X.shape[0], X.shape[3], *X.shape[1:3]), lambda n, c, i, j: X[n, i, j, c], name="images")
-        filters = compute((W.shape[0], W.shape[3], *W.shape[1:3]), lambda f, c, i, j: W[f, i, j, c], name="filters")
-    margin = (filters.shape[-1] // 2,) * 2
-    total = operate(
-        "conv", images, filters, strides=(stride, stride), before=margin, after=margin, dilations=(1, 1), groups=1,
-        acc="float32", to="float32",
-    )  # fmt: skip
+        total: Tensor = conv_of_channels_together(X, W, **attributes, filters_last=False)  # type: ignore[arg-type]
+    else:
+        total = operate("conv", X, W, **attributes, groups=1)
 
     def element(*at: Expr) -> Expr:
-        n, f, i, j = (at[0], at[3], at[1], at[2]) if is_last else at
-        value = total[n, f, i, j]
+        value = total[at]
         return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
 
-    n, f, high, wide = total.shape
-    return [X, W, *operands], compute((n, high, wide, f) if is_last else (n, f, high, wide), element, name="Y")
+    return [X, W, *operands], compute(total.shape, element, name="Y")

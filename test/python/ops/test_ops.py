@@ -60,6 +60,18 @@ def test_convolution_with_channels_last(target: str) -> None:
     np.testing.assert_allclose(got, exact, atol=1e-3)
 
 
+def test_convolution_of_one_tap_is_a_matmul_of_rules() -> None:
+    x, w = random(3, 7, 7, 24).astype("float16"), random(80, 1, 1, 24, seed=1).astype("float16")
+    bias, target = random(80, seed=2), "sim -device=H200"
+    got = ops.conv2d(x, w, bias, activation="relu", out_dtype="float32", target=target)
+    exact = np.maximum(x.astype("float64") @ w[:, 0, 0].T.astype("float64") + bias, 0)
+    np.testing.assert_allclose(got, exact, atol=1e-3)
+    for size, rule in ((7, "tensor cores"), (85, "warpgroups")):
+        images, filters = ops.Operand((32, size, size, 24), "float16"), ops.Operand((80, 1, 1, 24), "float16")
+        schedule, _ = ops.conv2d.schedule(images, filters, target=target)
+        assert schedule.plan is not None and schedule.plan.decisions[-1].rule == rule
+
+
 @pytest.mark.parametrize(
     ("operation", "arrays", "error", "expected"),
     [
