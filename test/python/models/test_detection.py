@@ -65,6 +65,22 @@ def test_boxes_are_suppressed(target, limit, least):
     np.testing.assert_array_equal(made, expected)
 
 
+@pytest.mark.parametrize("target", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize(
+    ("count", "least"), [(65, 0.1), *(pytest.param(700, n, marks=pytest.mark.sweep) for n in (None, 0.1))]
+)
+def test_all_overlaps_at_once(target, count, least):
+    """Without a limit, of more than 64 boxes; what is no number and what is infinitely bad is not selected."""
+    if target == "cuda" and not tw.cuda(0).exist:
+        pytest.skip("no GPU here")
+    boxes, scores = _given(2, count)
+    scores[..., 3::9], scores[0, 0, 4::31] = np.nan, -np.inf
+    made = tw.compile(_model(2, count, UNLIMITED, least), target=target)(boxes, scores)
+    expected = _suppressed(boxes, scores, count, least, 0.45)
+    assert len(expected) > 20
+    np.testing.assert_array_equal(made, expected)
+
+
 def test_boxes_by_their_centers():
     boxes, scores = _given(2, 30)
     centered = np.concatenate([(boxes[..., :2] + boxes[..., 2:]) / 2, boxes[..., 2:] - boxes[..., :2]], axis=2)

@@ -8,6 +8,7 @@ from typing import Any
 from ... import te, tir
 from ...te import Expr, Tensor
 from .common import Extent, operator
+from .sorting import order_of
 
 __all__ = ["MOST_KNOWN"]
 
@@ -19,6 +20,13 @@ _MOST_OWN = 64
 
 MOST_KNOWN = 1024
 """Where the number of boxes is symbolic, a result has as many places as `limit` says up to this, and then as boxes."""
+
+
+_MOST_OVERLAPS = 1 << 26
+"""The overlaps of all boxes with all others are computed at once where they have so many bytes at most, a bit each."""
+
+_WORD = 64
+"""The bits of a word of overlaps; so many boxes are selected from at a time."""
 
 
 @operator
@@ -36,6 +44,9 @@ def suppress_boxes(
     known = isinstance(count, int)
     places: Extent = min(limit, count) if known else limit if limit <= MOST_KNOWN else count
     statements = _in_threads if by_threads else _on_processor
+    if by_threads and known and isinstance(batch, int) and isinstance(classes, int) and _WORD < count <= limit:
+        if batch * classes * count * (count + _WORD) // 8 <= _MOST_OVERLAPS:
+            return _of_all(edges, scores, least, most)
     found = te.extern(
         (batch * classes, places),
         [edges, scores, least, most],
@@ -44,6 +55,91 @@ def suppress_boxes(
         dtype="int64",
     )
     return te.compute((batch, classes, places), lambda b, c, i: found(b * classes + c, i), name="suppress_boxes")
+
+
+def _of_all(edges: Tensor, scores: Tensor, least: Tensor, most: Tensor) -> Tensor:
+    """The same without a limit: with all overlaps at once, a bit for each, of the boxes in the order of their scores.
+
+    One block a class then goes through the boxes, 64 at a time.
+    """
+    batch, classes, count = scores.shape
+    rows, words = batch * classes, (count + _WORD - 1) // _WORD
+    row = te.compute((rows, count, 1), lambda r, i, _: scores(r // classes, r % classes, i), name="row")
+    order = order_of(row, True, True)
+    ranked = te.compute((rows, 4, count), lambda r, d, i: edges(r // classes, d, order(r, i)), name="ranked")
+    bit = te.reduce_axis((0, _WORD), name="bit")
+
+    def word_of(r: Any, i: Any, w: Any) -> Expr:
+        other = w * _WORD + bit
+        is_out = _overlap(ranked, r, i, te.min(other, count - 1)) > most[0]
+        one = te.left_shift(te.const(1, "int64"), bit.astype("int64"))
+        return te.sum(te.select(te.all(other > i, other < count, is_out), one, te.const(0, "int64")), axis=bit)
+
+    overlaps = te.compute((rows, count, words), word_of, name="overlaps")
+    given = [order, scores, overlaps, least]
+    found = te.extern((rows, count), given, lambda ins, outs: _in_order(ins, outs[0]), name="boxes", dtype="int64")
+    return te.compute((batch, classes, count), lambda b, c, i: found(b * classes + c, i), name="suppress_boxes")
+
+
+def _in_order(given: Sequence[Any], made: Any) -> Any:
+    """A block for each class. One thread selects from 64 boxes, then all leave out what overlaps these."""
+    ib = tir.ir_builder.create()
+    order, scores, overlaps, least = map(ib.buffer_ptr, given)
+    out = ib.buffer_ptr(made)
+    _, classes, count = given[1].shape
+    rows, _, words = given[2].shape
+    none, zero, one = (te.const(n, "int64") for n in (-1, 0, 1))
+    row, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+
+    def has(bits: Any, n: Any) -> Expr:
+        return (te.right_shift(bits, n.astype("int64")) & one).equal(one)
+
+    with ib.new_scope():
+        ib.scope_attr(row, "thread_extent", rows)
+        ib.scope_attr(thread, "thread_extent", _THREADS)
+        out_bits = ib.allocate("int64", (words,), name="out_bits", scope="shared")
+        own_bits = ib.allocate("int64", (_WORD,), name="own_bits", scope="shared")
+        place = ib.allocate("int64", (_WORD,), name="place", scope="shared")
+        selected = ib.allocate("int64", (1,), name="selected", scope="shared")
+        number = ib.allocate("int32", (1,), name="number", scope="shared")
+        bits = ib.allocate("int64", (2,), name="bits", scope="local")
+        with ib.if_scope(thread.equal(0)):
+            number[0] = 0
+        with ib.for_range(0, (words + _THREADS - 1) // _THREADS, name="e") as e:
+            own = e * _THREADS + thread
+            with ib.if_scope(own < words):
+                out_bits[own] = zero
+        with ib.for_range(0, words, name="w") as w:
+            with ib.if_scope(thread < _WORD):
+                i = ib.let("i", te.min(w * _WORD + thread, count - 1))
+                box = ib.let("box", order[row, i])
+                score = ib.let("score", scores[row // classes, row % classes, box])
+                # Only what is above the threshold may be selected; NaN, which is first in the order, is not.
+                may_be = te.all(w * _WORD + thread < count, score > least[0], score > float("-inf"))
+                place[thread] = te.select(may_be, box, none)
+                own_bits[thread] = overlaps[row, i, w]
+            with ib.if_scope(thread.equal(0)):
+                bits[0], bits[1] = out_bits[w], zero
+                with ib.for_range(0, _WORD, name="n") as n:
+                    with ib.if_scope(te.all(place[n] >= zero, has(bits[0], n) ^ te.const(True, "bool"))):
+                        out[row, number[0]] = place[n]
+                        number[0] = number[0] + 1
+                        bits[0] = bits[0] | own_bits[n]
+                        bits[1] = bits[1] | te.left_shift(one, n.astype("int64"))
+                selected[0] = bits[1]
+            with ib.for_range(0, (words + _THREADS - 1) // _THREADS, name="e") as e:
+                own = te.min(e * _THREADS + thread, words - 1)
+                bits[0] = out_bits[own]
+                with ib.for_range(0, _WORD, name="n") as n:
+                    more = overlaps[row, te.min(w * _WORD + n, count - 1), own]
+                    bits[0] = bits[0] | te.select(has(selected[0], n), more, zero)
+                with ib.if_scope(e * _THREADS + thread < words):
+                    out_bits[own] = bits[0]
+        with ib.for_range(0, (count + _THREADS - 1) // _THREADS, name="e") as e:
+            own = e * _THREADS + thread
+            with ib.if_scope(te.all(own < count, own >= number[0])):
+                out[row, own] = none
+    return ib.get()
 
 
 def _overlap(edges: Any, b: Any, one: Any, other: Any) -> Expr:
