@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
-#include "passes/index/LinearIndex.h"
+#include "passes/index/Extents.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -30,6 +30,8 @@ public:
 private:
   /// The comparisons that all have to hold. None may be another than that of an index with its bound.
   bool collect(Value condition);
+  /// Whether there is a last place below a bound wherever the kernel has work.
+  bool isAtLeastOne(Value bound);
   bool isAllowed(Operation &op) { return isa<memref::LoadOp>(op) || isMemoryEffectFree(&op); }
   /// Whether an index is within bounds where those with bounds are.
   bool isKnown(Value index);
@@ -41,6 +43,35 @@ private:
   llvm::SmallPtrSet<Value, 8> places;
 };
 
+/// The tensor in global memory that an op stores to, or null.
+static Value getStored(Operation &op) {
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return store.getMemRef();
+  auto store = dyn_cast<tile::TMAStoreOp>(op);
+  auto encode = store ? store.getMap().getDefiningOp<tile::EncodeOp>() : nullptr;
+  return encode ? encode.getTensor() : Value();
+}
+
+bool BoundedChoice::isAtLeastOne(Value bound) {
+  std::optional<index::LinearIndex> extent = index::LinearIndex::get(bound);
+  if (!extent)
+    return false;
+  if (extent->terms.empty())
+    return extent->constant >= 1;
+  if (std::optional<index::Extent> known = index::Extent::get(bound); known && known->getLeast() >= 1)
+    return true;
+  // A kernel whose result has no elements has no tiles.
+  WalkResult found = choice->getParentOfType<tile::KernelOp>().walk([&](Operation *op) {
+    Value stored = getStored(*op);
+    auto type = stored ? cast<MemRefType>(stored.getType()) : MemRefType();
+    for (int64_t dimension = 0; type && dimension < type.getRank(); ++dimension)
+      if (type.isDynamicDim(dimension) && index::isExtent(*extent, stored, dimension))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 bool BoundedChoice::collect(Value condition) {
   Operation *op = condition.getDefiningOp();
   if (isa_and_nonnull<arith::AndIOp>(op))
@@ -49,7 +80,7 @@ bool BoundedChoice::collect(Value condition) {
   if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt || !compare.getLhs().getType().isIndex())
     return false;
   auto sum = index::LinearIndex::get(compare.getLhs());
-  if (!sum || !bounds.insert({compare.getLhs(), compare.getRhs()}).second)
+  if (!sum || !isAtLeastOne(compare.getRhs()) || !bounds.insert({compare.getLhs(), compare.getRhs()}).second)
     return false;
   for (auto [term, count] : sum->terms)
     places.insert(term);

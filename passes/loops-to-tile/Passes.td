@@ -327,7 +327,8 @@ def LoadWithinBounds : Pass<"load-within-bounds", "mlir::func::FuncOp"> {
     The last tiles of a result are cut: where an element lies beyond, nothing may be loaded for it. So each element of a
     map has a branch. Here the loads are those of the last place within the bounds, and the element is chosen away. Loads
     of one row are then equal to each other. This is done where nothing but the bounds decides. All places that are loaded
-    have a bound, or do not follow from the element's place.
+    have a bound, or do not follow from the element's place. A symbolic bound is an extent of what the kernel stores: where
+    it is 0, the kernel has no tiles.
 
     ```mlir
     %y = scf.if %isInside -> (f32) {        // %row < 144

@@ -70,3 +70,79 @@ func.func @cut(%bias: memref<144xf32>, %half: memref<4x144x50xf32>, %data: memre
   }
   return
 }
+
+// An extent of what the kernel stores is a bound that is 1 at least where there are tiles. Any other may be 0, unless
+// calls have more of it.
+// CHECK-LABEL: func.func @symbolic
+// CHECK: tile.map
+// CHECK: arith.minsi
+// CHECK-NOT: scf.if
+// CHECK: tile.map
+// CHECK: scf.if
+// CHECK: tile.map
+// CHECK: arith.minsi
+// CHECK-NOT: scf.if
+// CHECK: tile.map
+// CHECK-NOT: arith.minsi
+// CHECK: scf.if
+func.func @symbolic(%a: memref<?xf32> {te.symbols = ["m"]}, %b: memref<?xf32> {te.symbols = ["n"]},
+                    %c: memref<?xf32> {te.symbols = ["l"], te.minimum = array<i64: 1>},
+                    %y: memref<?xf32> {te.output, te.symbols = ["m"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = arith.constant 0.0 : f32
+  %m = memref.dim %a, %c0 : memref<?xf32>
+  %n = memref.dim %b, %c0 : memref<?xf32>
+  %l = memref.dim %c, %c0 : memref<?xf32>
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%bx: index, %by: index, %bz: index, %w: index):
+    %s = tile.fill %none : f32 -> !tile.fragment<64x128xf32>
+    %of_result = tile.map %s : !tile.fragment<64x128xf32> {te.stage = "M"} -> <64x128xf32> {
+    ^bb0(%e: f32, %r: index, %column: index):
+      %inside = arith.cmpi slt, %r, %m : index
+      %f = scf.if %inside -> (f32) {
+        %x = memref.load %a[%r] : memref<?xf32>
+        scf.yield %x : f32
+      } else {
+        scf.yield %none : f32
+      }
+      memref.store %f, %y[%r] : memref<?xf32>
+      tile.yield %f : f32
+    }
+    %of_another = tile.map %of_result : !tile.fragment<64x128xf32> {te.stage = "N"} -> <64x128xf32> {
+    ^bb0(%e: f32, %r: index, %column: index):
+      %inside = arith.cmpi slt, %r, %n : index
+      %f = scf.if %inside -> (f32) {
+        %x = memref.load %b[%r] : memref<?xf32>
+        scf.yield %x : f32
+      } else {
+        scf.yield %none : f32
+      }
+      tile.yield %f : f32
+    }
+    %with_minimum = tile.map %of_another : !tile.fragment<64x128xf32> {te.stage = "L"} -> <64x128xf32> {
+    ^bb0(%e: f32, %r: index, %column: index):
+      %inside = arith.cmpi slt, %r, %l : index
+      %f = scf.if %inside -> (f32) {
+        %x = memref.load %c[%r] : memref<?xf32>
+        scf.yield %x : f32
+      } else {
+        scf.yield %none : f32
+      }
+      tile.yield %f : f32
+    }
+    %less = tile.map %with_minimum : !tile.fragment<64x128xf32> {te.stage = "K"} -> <64x128xf32> {
+    ^bb0(%e: f32, %r: index, %column: index):
+      %fewer = arith.subi %m, %c1 : index
+      %inside = arith.cmpi slt, %r, %fewer : index
+      %f = scf.if %inside -> (f32) {
+        %x = memref.load %a[%r] : memref<?xf32>
+        scf.yield %x : f32
+      } else {
+        scf.yield %none : f32
+      }
+      tile.yield %f : f32
+    }
+  }
+  return
+}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import te
+from tilewright import te, testing
 from tilewright.te.schedule import Schedule
 
 CASES = {
@@ -140,3 +140,22 @@ def test_few_rows_share_the_loop_along_k() -> None:
         d = np.empty((rows, 48), "float32")
         function(a, b, d)
         np.testing.assert_array_equal(d, np.maximum(a @ b, 0))
+
+
+@pytest.mark.parametrize("extent", [5, 2, 0])
+def test_an_epilogue_reads_nothing_beside_a_tensor_without_elements(extent: int) -> None:
+    """How many elements are added is no extent of the result: there are tiles where it is 0, or less."""
+    n, k = te.var("n"), te.reduce_axis((0, 64), "k")
+    A, B = te.placeholder((64, 64), "float16", name="A"), te.placeholder((64, 64), "float16", name="B")
+    C = te.placeholder((n,), name="C")
+    P = te.compute(
+        (64, 64), lambda i, j: te.sum(A[i, k].astype("float32") * B[k, j].astype("float32"), axis=k), name="P"
+    )
+    Y = te.compute((64, 64), lambda i, j: P[i, j] + te.if_then_else(j < n - 2, C[j], 0.0), name="Y")
+    s = tw.auto_schedule(Y, "sim -device=H200", settings={"Y": {"rule": "warpgroups"}})
+    function = tw.build(s, [A, B, C, Y], "sim -device=H200", name="added")
+    a, b, c = np.eye(64, dtype="float16"), np.full((64, 64), 3, "float16"), np.arange(1, extent + 1, dtype="float32")
+    (got,) = testing.run(function, [a, b, c], [((64, 64), "float32")])
+    exact = b.astype("float32")
+    exact[:, : max(extent - 2, 0)] += c[: max(extent - 2, 0)]
+    np.testing.assert_array_equal(got, exact)
