@@ -79,8 +79,9 @@ class Graph:
         """
         with self.module.context, ir.Location.unknown():
             module = ir.Module.create()
-            for attribute in self.module.operation.attributes:
-                module.operation.attributes[attribute.name] = attribute.attr
+            attributes = self.module.operation.attributes
+            for number in range(len(attributes)):
+                module.operation.attributes[attributes[number].name] = attributes[number].attr
             for operation in self.module.body:
                 operation.operation.clone(ir.InsertionPoint(module.body))
         return replace(self, module=module)
