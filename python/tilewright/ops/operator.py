@@ -30,7 +30,7 @@ Scheduled = tuple[Schedule, list[Tensor]]
 Array = TypeVar("Array")  # of any library that speaks DLPack
 # DLPack's numbers of the devices whose memory a GPU computes in.
 _GPU = (2, 13)
-# Of an operation so many compiled functions are kept.
+# Of all operations together so many compiled functions are kept, each of which takes one to four megabytes.
 _MOST = 1024
 
 
@@ -108,12 +108,13 @@ class _Known:
         return out
 
 
-def _key_of(arrays: tuple[Any, ...], options: dict[str, Any], target: Any) -> Hashable | None:
+def _key_of(operator: Operator, arrays: tuple[Any, ...], options: dict[str, Any], target: Any) -> Hashable | None:
     """What decides which function arrays get; None where that takes a closer look."""
     try:
         if not all([is_row_major(one) for one in arrays]):
             return None
         key = (  # pyright: ignore[reportUnknownVariableType]
+            operator,
             tuple([(type(one), one.shape, one.dtype, getattr(one, "device", None)) for one in arrays]),  # pyright: ignore[reportUnknownArgumentType]
             tuple(options.items()),
             target,
@@ -158,8 +159,7 @@ class Operator:
         self._arrays = tuple(
             name for name, parameter in self._signature.parameters.items() if "Operand" in str(parameter.annotation)
         )
-        self._function = lru_cache(maxsize=_MOST)(self._compile)
-        self._known: dict[Hashable, _Known] = {}
+        self._known = _KNOWN
 
     @overload
     def __call__(
@@ -173,7 +173,7 @@ class Operator:
     def _run(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
         if out is not None and not is_row_major(out):
             return _into_view(self.__name__, self._run(*arrays, target=target, **options), out)
-        key = _key_of(arrays, options, target)
+        key = _key_of(self, arrays, options, target)
         known = self._known.get(key) if key is not None else None
         if known is not None:
             return known(arrays, out)
@@ -231,7 +231,7 @@ class Operator:
         self, given: Mapping[str, Any], options: Mapping[str, Any], target: Target | str | None
     ) -> Function | Dispatch:
         where = Target(target) if target is not None else Target("cuda")
-        return self._function(self._operands(given), frozen(options), where)
+        return _compiled(self._compile, self._operands(given), frozen(options), where)
 
     def _operands(self, given: Mapping[str, Any]) -> tuple[tuple[str, Operand], ...]:
         return tuple(
@@ -253,6 +253,15 @@ class Operator:
         more = {"target": target} if self._takes_target else {}
         with target:  # whose device the schedules are made for
             return self._make(**operands, **options, **more)
+
+
+_KNOWN: dict[Hashable, _Known] = {}
+
+
+@lru_cache(maxsize=_MOST)
+def _compiled(make: Callable[..., Function | Dispatch], *of: Hashable) -> Function | Dispatch:
+    """What an operation's `make` compiles."""
+    return make(*of)
 
 
 def operator(make: Callable[..., Scheduled]) -> Operator:
