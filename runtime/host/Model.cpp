@@ -2,6 +2,7 @@
 #include "runtime/host/Failure.h"
 #include "runtime/host/ModelCall.h"
 #include "runtime/host/Outputs.h"
+#include "runtime/host/Parameters.h"
 #include "runtime/host/Weights.h"
 
 #include <type_traits>
@@ -63,6 +64,7 @@ int32_t ModelCall::allocateTables() {
   reserve(arguments, numArguments);
   reserve(buffers, numOfValues);
   reserve(order, 2 * numOfValues);
+  reserve(arenas, model.phaseCount);
   reserve(key, keySize());
   memory = std::calloc(used + 16, 1);
   if (!memory)
@@ -75,6 +77,7 @@ int32_t ModelCall::allocateTables() {
   settle(arguments);
   settle(buffers);
   settle(order);
+  settle(arenas);
   settle(key);
   return 0;
 }
@@ -96,12 +99,27 @@ int32_t ModelCall::check(const TilewrightAny *given, int32_t count, bool inputsA
   return 0;
 }
 
+/// A number that groups have made, which says how large others' results are.
+int32_t ModelCall::readNumber(int64_t value, int64_t &number) {
+  TilewrightAny any = valueOf(value);
+  const TilewrightDLTensor &from = *tensorOf(any);
+  if (loaded)
+    return readOnDevice(from, number);
+  std::memcpy(&number, static_cast<const char *>(from.data) + from.byteOffset, sizeof(number));
+  return 0;
+}
+
 int32_t ModelCall::computeNumbers() {
   for (int64_t i = 0; i < model.numberCount; ++i) {
     const TilewrightModelNumber &number = model.numbers[i];
+    if (number.phase != phase)
+      continue;
     if (number.operation == TilewrightNumberConstant)
       numbers[i] = number.a;
-    else if (number.operation == TilewrightNumberExtent)
+    else if (number.operation == TilewrightNumberRead) {
+      if (int32_t failed = readNumber(number.a, numbers[i]))
+        return failed;
+    } else if (number.operation == TilewrightNumberExtent)
       numbers[i] = tensorOf(all[number.a])->shape[number.b];
     else if (!compute(number.operation, numbers[number.a], numbers[number.b], numbers[i])) {
       char message[2048];
@@ -157,10 +175,13 @@ int32_t ModelCall::checkShape(const TilewrightModelValue &value, const Tilewrigh
 
 int32_t ModelCall::describeTensors() {
   int64_t numBuffers = 0;
-  bool isPlanned = true;
+  // What a phase adds lies in an arena of its own.
+  bool isPlanned = model.phaseCount == 1;
   int64_t *shape = shapes;
   for (int64_t i = 0; i < model.valueCount; ++i, shape += 2 * model.values[i - 1].rank) {
     const TilewrightModelValue &value = model.values[i];
+    if (value.phase != phase)
+      continue;
     int64_t bytes, *strides = value.strides < 0 ? nullptr : shape + value.rank;
     for (int64_t dim = 0; strides && dim < value.rank; ++dim)
       strides[dim] = numbers[model.extents[value.strides + dim]];
@@ -187,7 +208,7 @@ int32_t ModelCall::describeTensors() {
 int32_t ModelCall::allocateOutputs() {
   for (int64_t i = 0; i < model.valueCount; ++i) {
     const TilewrightModelValue &value = model.values[i];
-    if (value.memory != TilewrightInArguments || argumentOf(value))
+    if (value.phase != phase || value.memory != TilewrightInArguments || argumentOf(value))
       continue;
     const TilewrightArgument &argument = signature.arguments[value.place];
     bool isHere = deviceType == TilewrightDeviceCPU && tilewrightFFI.adoptTensor && !tilewrightFFI.getAllocator();
@@ -202,7 +223,9 @@ int32_t ModelCall::allocateOutputs() {
 
 void ModelCall::placeTensors() {
   const ArenaBuffer *buffer = buffers;
-  for (int64_t i = 0; i < model.valueCount; ++i)
+  for (int64_t i = 0; i < model.valueCount; ++i) {
+    if (model.values[i].phase != phase)
+      continue;
     if (model.values[i].memory == TilewrightInWeights)
       tensors[i].data = weights + model.values[i].place;
     else if (model.values[i].memory == TilewrightAtAddress)
@@ -213,6 +236,7 @@ void ModelCall::placeTensors() {
       tensors[i].data = static_cast<char *>(base.data) + base.byteOffset + model.values[i].offset;
     } else if (model.values[i].memory == TilewrightInArena)
       tensors[i].data = arena + buffer++->offset;
+  }
 }
 
 TilewrightAny ModelCall::valueOf(int64_t i) {
@@ -239,7 +263,8 @@ int32_t ModelCall::copy(const TilewrightModelCopy &copied, void *onStream) {
 }
 
 int32_t ModelCall::runGroups(void *onStream) {
-  for (int64_t i = 0; i < model.groupCount; ++i) {
+  bool isLast = phase + 1 == model.phaseCount;
+  for (int64_t i = model.phases[phase]; i < (isLast ? model.groupCount : model.phases[phase + 1]); ++i) {
     int64_t begin = model.begins[i], groupCount = model.begins[i + 1] - begin;
     for (int64_t j = 0; j < groupCount; ++j) {
       int64_t argument = model.arguments[begin + j];
@@ -254,7 +279,7 @@ int32_t ModelCall::runGroups(void *onStream) {
     if (int32_t failed = model.groups[i].call(loaded ? &onStream : nullptr, arguments, int32_t(groupCount)))
       return failed;
   }
-  for (int64_t i = 0; i < model.copyCount; ++i)
+  for (int64_t i = 0; isLast && i < model.copyCount; ++i)
     if (int32_t failed = copy(model.copies[i], onStream))
       return failed;
   return 0;
@@ -263,24 +288,36 @@ int32_t ModelCall::runGroups(void *onStream) {
 int32_t ModelCall::runOnHost() {
   if (model.weights && !(weights = const_cast<char *>(findWeights(model, signature.name))))
     return -1;
-  if (arenaBytes && !(arena = static_cast<char *>(tilewrightHostAllocate(signature.name, arenaBytes))))
-    return -1;
-  placeTensors();
-  int32_t failed = runGroups(nullptr);
-  std::free(arena);
+  int32_t failed = 0;
+  for (; !failed && phase < model.phaseCount; ++phase) {
+    if ((failed = phase ? beginPhase() : 0))
+      break;
+    if (arenaBytes && !(arenas[phase] = tilewrightHostAllocate(signature.name, arenaBytes))) {
+      failed = -1;
+      break;
+    }
+    arena = static_cast<char *>(arenas[phase]);
+    placeTensors();
+    failed = runGroups(nullptr);
+  }
+  for (int64_t i = 0; i < model.phaseCount; ++i)
+    std::free(arenas[i]);
   return failed;
 }
 
 int32_t ModelCall::run(const TilewrightAny *given, int32_t count, TilewrightAny *result) {
   bool inputsAlone = tilewrightHostLeavesOutputs(&signature, count);
-  if (allocateTables() || check(given, count, inputsAlone) || computeNumbers() || describeTensors() ||
-      allocateOutputs())
+  if (allocateTables() || check(given, count, inputsAlone) || beginPhase())
     return -1;
   if (program ? runOnDevice() : runOnHost())
     return -1;
   if (!numOutputs)
     return 0;
-  int32_t made = numOutputs;
+  // In the order of the arguments: what has extents that data decide was allocated later.
+  int32_t made = 0;
+  for (int32_t i = 0; i < signature.argumentCount; ++i)
+    if (isAllocated(signature.arguments[i]))
+      outputs[made++] = all[i];
   numOutputs = 0; // given away
   return returnOutputs(outputs, made, result);
 }

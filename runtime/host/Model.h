@@ -22,10 +22,13 @@ enum : int64_t {
   TilewrightNumberFloorModulo = 6,
   TilewrightNumberMinimum = 7,
   TilewrightNumberMaximum = 8,
+  TilewrightNumberRead = 9, ///< the element of value a, an int64 of no dimension, which groups of earlier phases make
 };
 
 struct TilewrightModelNumber {
   int64_t operation, a, b;
+  /// The phase of a call that begins with it.
+  int64_t phase;
 };
 
 /// Where a tensor lies: it is the argument `place`, or lies `place` bytes behind the weights' begin or in the arena,
@@ -51,6 +54,8 @@ struct TilewrightModelValue {
   int64_t strides;
   /// Of one in another value: the number, in bytes, that it begins behind that.
   int64_t offset;
+  /// The phase of a call from which on it has a shape and a place.
+  int64_t phase;
 };
 
 struct TilewrightModelGroup {
@@ -83,6 +88,8 @@ struct TilewrightModel {
   /// Where each group's arguments begin, and where the last's end.
   const int64_t *begins;
   const TilewrightModelCopy *copies;
+  /// The group that each phase begins with. All phases but the first begin with numbers that groups before have made.
+  const int64_t *phases;
   /// Null where there are no weights.
   const TilewrightWeightFile *weights;
   int64_t numberCount, valueCount, groupCount, copyCount;
@@ -90,6 +97,7 @@ struct TilewrightModel {
   int64_t arenaBytes;
   /// Whether the launches of a call form a CUDA graph.
   int64_t cudaGraph;
+  int64_t phaseCount;
   /// Null at first; they belong to the run time: the weights, and what it keeps for each GPU.
   void *state, *devices;
 };

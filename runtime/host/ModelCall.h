@@ -34,6 +34,9 @@ struct ModelCall {
   int32_t deviceType = TilewrightDeviceCPU, deviceId = 0;
   int64_t arenaBytes = 0;
   char *arena = nullptr, *weights = nullptr;
+  /// The phase that runs, and the arena of each, which lives to the end of the call.
+  int64_t phase = 0;
+  void **arenas = nullptr;
   LoadedProgram *loaded = nullptr;
   DeviceModel *device = nullptr;
   /// The addresses and the numbers of a call, which say whether a graph of another call is this one's, too.
@@ -61,11 +64,14 @@ struct ModelCall {
   int32_t computeNumbers();
   int32_t describeTensors();
   int32_t allocateOutputs();
+  /// The last three, of what the current phase adds.
+  int32_t beginPhase() { return computeNumbers() || describeTensors() || allocateOutputs() ? -1 : 0; }
 
   void placeTensors();
   TilewrightAny valueOf(int64_t i);
   int32_t copy(const TilewrightModelCopy &copied, void *onStream);
-  /// Runs all groups, and copies outputs that are other values; on a GPU in the order of that stream.
+  /// Runs the groups of the phase, and in the last one copies outputs that are other values; on a GPU in the order of
+  /// that stream.
   int32_t runGroups(void *onStream);
   int32_t runOnHost();
   int32_t runOnDevice();
@@ -82,9 +88,12 @@ private:
   int32_t checkShape(const TilewrightModelValue &value, const TilewrightDLTensor &given, const int64_t *shape) const;
   /// The numbers of `key`.
   int64_t keySize() const { return model.numberCount + signature.argumentCount + 1; }
+  int32_t readNumber(int64_t value, int64_t &number);
+  int32_t readOnDevice(const TilewrightDLTensor &from, int64_t &number);
   void describeCall();
   int32_t copyOnDevice(const TilewrightDLTensor &from, const TilewrightDLTensor &to, int64_t bytes, void *onStream);
   int32_t launchGroups();
+  int32_t allocateArena(SharedWorkspace &workspace);
   int32_t runWithMemory(SharedWorkspace &workspace);
   int32_t runHere();
 };

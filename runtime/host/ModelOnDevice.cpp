@@ -35,6 +35,22 @@ int32_t ModelCall::copyOnDevice(const TilewrightDLTensor &from, const Tilewright
   return raiseFailure();
 }
 
+/// Waits for the stream.
+int32_t ModelCall::readOnDevice(const TilewrightDLTensor &from, int64_t &number) {
+  const TilewrightCudaDriver &driver = *loaded->details->driver;
+  const char *call = "cuMemcpyDtoHAsync";
+  int32_t code = driver.memcpyDtoHAsync(&number, addressOf(from), sizeof(number), stream);
+  if (!code) {
+    call = "cuStreamSynchronize";
+    code = driver.streamSynchronize(stream);
+  }
+  if (!code)
+    return 0;
+  beginFailure(driver, call, code) << "a number that says how large results of " << signature.name << " are"
+                                   << adviceFor(code);
+  return raiseFailure();
+}
+
 /// What the launches depend on: the numbers, and where the tensors lie.
 void ModelCall::describeCall() {
   int64_t *next = std::copy(numbers, numbers + model.numberCount, key);
@@ -52,11 +68,12 @@ int32_t ModelCall::launchGroups() {
   return launchAsGraph(*device, signature.name, key, keySize(), stream, launches);
 }
 
-/// Runs with the arena and, behind it, the workspace that groups share.
-int32_t ModelCall::runWithMemory(SharedWorkspace &workspace) {
+/// The arena of the phase and, behind that of the first one, the workspace that groups share.
+int32_t ModelCall::allocateArena(SharedWorkspace &workspace) {
   const TilewrightCudaDriver &driver = *loaded->details->driver;
   int64_t begin = (arenaBytes + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
-  int64_t bytes = workspace.bytes ? begin + workspace.bytes : arenaBytes;
+  bool hasWorkspace = workspace.bytes && phase == 0;
+  int64_t bytes = hasWorkspace ? begin + workspace.bytes : arenaBytes;
   uint64_t allocated = 0;
   if (bytes) {
     void *pool = findPool(*loaded);
@@ -65,20 +82,34 @@ int32_t ModelCall::runWithMemory(SharedWorkspace &workspace) {
     if (int32_t code = driver.memAllocFromPoolAsync(&allocated, bytes, pool, stream)) {
       Text text = beginFailure(driver, "cuMemAllocFromPoolAsync", code);
       text << bytes << " bytes for the arena of " << signature.name << " on cuda:" << loaded->device;
-      if (workspace.bytes)
+      if (hasWorkspace)
         text << ", with " << workspace.bytes << " for the workspace of its groups";
       if (model.weights)
         text << ", beside " << model.weights->bytes - model.weights->headerBytes << " bytes of weights";
       text << adviceFor(code);
       return raiseFailure();
     }
-    arena = reinterpret_cast<char *>(allocated);
-    workspace.begin = arena + begin;
   }
-  placeTensors();
-  int32_t failed = launchGroups();
+  arenas[phase] = arena = reinterpret_cast<char *>(allocated);
+  if (hasWorkspace)
+    workspace.begin = arena + begin;
+  return 0;
+}
+
+int32_t ModelCall::runWithMemory(SharedWorkspace &workspace) {
+  const TilewrightCudaDriver &driver = *loaded->details->driver;
+  int32_t failed = 0, code = 0;
+  for (; !failed && phase < model.phaseCount; ++phase) {
+    if ((failed = (phase ? beginPhase() : 0) || allocateArena(workspace) ? -1 : 0))
+      break;
+    placeTensors();
+    failed = launchGroups();
+  }
   // In the stream's order: the memory is another's once the groups are done.
-  int32_t code = allocated ? driver.memFreeAsync(allocated, stream) : 0;
+  for (int64_t i = 0; i < model.phaseCount; ++i)
+    if (arenas[i])
+      if (int32_t found = driver.memFreeAsync(reinterpret_cast<uint64_t>(arenas[i]), stream))
+        code = found;
   if (failed || !code)
     return failed;
   failDriver(driver, "cuMemFreeAsync", code);

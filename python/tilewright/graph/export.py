@@ -39,11 +39,6 @@ def export_model(
         raise TilewrightError(
             f"{model.name} is compiled for target sim, which runs in this process alone: compile it for cuda or cpu"
         )
-    if model.counts:
-        raise TilewrightError(
-            f"{model.name}: expected a model whose extents follow from those of its inputs, got extents that data "
-            f"decide ({', '.join(model.counts)}): it runs in this process alone"
-        )
     if not path.name:
         raise TilewrightError(f"expected the path of a library, got {os.fspath(path)!r}")
     if path.suffix == ".safetensors":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..te.emit_numbers import known_attrs
 from ..te.emit_types import dtype_attr
 from ..te.expr import Call, Const, Var
 from .memory_needs import lives_of
+from .phases import phases_of
 from .types import TensorType
 
 if TYPE_CHECKING:
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelTables"]
 
-_CONSTANT, _EXTENT = 0, 1
+_CONSTANT, _EXTENT, _READ = 0, 1, 9
 _OPERATIONS = {"add": 2, "sub": 3, "mul": 4, "floordiv": 5, "floormod": 6, "min": 7, "max": 8}
 _ARGUMENT, _WEIGHT, _ARENA, _ADDRESS, _VIEW = 0, 1, 2, 3, 4
 _MODULE = """\
 !p = !llvm.ptr
-!model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, ptr, ptr)>
+!model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, ptr, ptr)>
 !groups = !llvm.array<{rows} x struct<(ptr, ptr)>>
 !weights = !llvm.struct<(ptr, ptr, i64, i64)>
 module {{
@@ -97,6 +98,8 @@ class ModelTables:
     def __init__(self, model: Model, name: str, addresses: Mapping[ir.Value, int] | None = None) -> None:
         self._model, self._name, self._addresses = model, name, addresses
         self._numbers: dict[tuple[int, int, int], int] = {}
+        self._phases = phases_of(model)
+        self._number_phases: list[int] = []
         self._places: dict[str, tuple[int, int]] = {}
         self._texts: dict[str, int] = {}
         self._extents: list[int] = []
@@ -113,6 +116,7 @@ class ModelTables:
         self._add_weights()
         self._add_groups()
         self._add_outputs()
+        self._counted = [self._row(value) for value in model.counts.values()]
 
     def _add_arguments(self) -> None:
         model = self._model
@@ -152,11 +156,13 @@ class ModelTables:
             self._known[value] = self._weight_values[name] = self._add(name, kind, _WEIGHT, 0)
 
     def _add_groups(self) -> None:
-        last = lives_of(self._model.groups, self._model.results, self._model.parts)
+        model = self._model
+        last = lives_of(model.groups, [*model.results, *model.counts.values()], model.parts)
         for position, group in enumerate(self._model.groups):
             for value, kind, offset in zip(group.results, group.types, group.offsets):
                 if value not in self._known:
                     self._known[value] = self._add(group.name, kind, _ARENA, offset, position, last[value])
+                    self._values[self._known[value]][10] = self._phases.of_group(position)
             places = [self._row(value) for value in (*group.inputs, *group.results)]
             self._arguments += group.viewed(places, self._view)
             self._arguments += [-1 - self._number(symbol) for symbol in group.symbols]
@@ -174,8 +180,10 @@ class ModelTables:
         """A tensor's row. Its number is returned."""
         code, bits = DLPACK_CODES[kind.dtype]
         text = self._texts.setdefault(name, sum(len(each.encode()) + 1 for each in self._texts))
-        row = [text, len(self._extents), kind.rank, code | bits << 8 | 1 << 16, memory, place, first, last, -1, 0]
-        self._extents += [self._number(extent) for extent in kind.shape]
+        row = [text, len(self._extents), kind.rank, code | bits << 8 | 1 << 16, memory, place, first, last, -1, 0, 0]
+        numbers = [self._number(extent) for extent in kind.shape]
+        row[10] = max((self._number_phases[number] for number in numbers), default=0)
+        self._extents += numbers
         self._values.append(row)
         self._names.append(name)
         return len(self._values) - 1
@@ -193,6 +201,7 @@ class ModelTables:
         """The row of a tensor in the one of row `place`, from byte `begin` on."""
         row = self._add(self._names[place], kind, _VIEW, place)
         self._values[row][9] = begin
+        self._values[row][10] = max(self._values[row][10], self._values[place][10])
         return row
 
     def _view(self, place: int, view: View) -> int:
@@ -204,7 +213,7 @@ class ModelTables:
             extents, strides = len(self._extents), len(self._extents) + len(view.shape)
             self._extents += [self._number(one) for one in (*view.shape, *view.strides)]
             self._values.append(
-                [row[0], extents, len(view.shape), row[3], _VIEW, place, 0, 0, strides, view.begin * bits // 8]
+                [row[0], extents, len(view.shape), row[3], _VIEW, place, 0, 0, strides, view.begin * bits // 8, row[10]]
             )
             self._names.append(self._names[place])
             self._views[key] = len(self._values) - 1
@@ -212,8 +221,11 @@ class ModelTables:
 
     def _number(self, extent: int | Expr) -> int:
         """The row of a number that a call computes."""
+        phase = 0
         if isinstance(extent, (int, Const)):
             row = _CONSTANT, int(extent), 0
+        elif isinstance(extent, Var) and extent.name in self._phases.of_count:
+            row, phase = (_READ, [*self._model.counts].index(extent.name), 0), self._phases.of_count[extent.name]
         elif isinstance(extent, Var):
             if extent.name not in self._places:
                 raise TilewrightError(
@@ -222,12 +234,19 @@ class ModelTables:
             row = _EXTENT, *self._places[extent.name]
         elif isinstance(extent, Call) and extent.op in _OPERATIONS:
             a, b = map(self._number, extent.args)
-            row = _OPERATIONS[extent.op], a, b
+            row, phase = (_OPERATIONS[extent.op], a, b), max(self._number_phases[a], self._number_phases[b])
         else:
             raise TilewrightError(
                 f"{self._model.name}: expected an extent of sums, products, quotients, minima and maxima, got {extent}"
             )
-        return self._numbers.setdefault(row, len(self._numbers))
+        if row not in self._numbers:
+            self._numbers[row] = len(self._numbers)
+            self._number_phases.append(phase)
+        return self._numbers[row]
+
+    def _number_rows(self) -> Iterator[int]:
+        for (operation, a, b), phase in zip(self._numbers, self._number_phases, strict=True):
+            yield from (operation, self._counted[a] if operation == _READ else a, b, phase)
 
     def module_text(self, weights: WeightFile | None = None, file: str = "") -> str:
         """The module that `convert-host-to-ffi` makes the model's function of. `file` is the name of the weights'."""
@@ -238,14 +257,15 @@ class ModelTables:
         names = [group.function.entry_name for group in model.groups]
         has_load = model.target.kind == "cuda"
         tables = {
-            "numbers": [number for row in self._numbers for number in row],
+            "numbers": [*self._number_rows()],
             "extents": self._extents,
             "values": [number for row in self._values for number in row],
             "arguments": self._arguments, "begins": self._begins, "copies": self._copies,
+            "phases": self._phases.begins,
         }  # fmt: skip
-        pointers = ["texts", "numbers", "extents", "values", "groups", "arguments", "begins", "copies"]
+        pointers = ["texts", "numbers", "extents", "values", "groups", "arguments", "begins", "copies", "phases"]
         counts = [len(self._numbers), len(self._values), len(names), len(self._copies) // 2, model.plan.arena_bytes,
-                  int(model.cuda_graph)]  # fmt: skip
+                  int(model.cuda_graph), len(self._phases.begins)]  # fmt: skip
         made = "" if weights is None else _WEIGHTS.format(
             name=name, file=text_constant(file), header=text_constant(weights.header), size=len(weights.header),
             bytes=weights.bytes,

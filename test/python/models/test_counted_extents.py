@@ -161,21 +161,64 @@ def test_an_output_that_is_an_input_is_a_copy():
     assert torch.equal(x, X)
 
 
-# What is refused.
+# A library.
 
 
-def test_a_library_is_refused(tmp_path):
+def _counting():
     with GraphBuilder("found", [("x", TensorType((4,), "int64"))]) as b:
         count = b.count(tw.te.var("n"), b.op("reduce_sum", b.inputs["x"], axes=[0], keepdims=False))
-        graph = b.finish([("y", b.op("iota", shape=[count], axis=0, to="int64"))])
-    model = tw.compile(graph, target="cpu")
+        return b.finish([("y", b.op("iota", shape=[count], axis=0, to="int64"))])
+
+
+def test_a_library(tmp_path):
+    tvm_ffi = pytest.importorskip("tvm_ffi")
+    model = tw.compile(_counting(), target="cpu")
     assert model(np.array([1, 0, 2, 0])).tolist() == [0, 1, 2]
-    with pytest.raises(tw.TilewrightError) as caught:
-        model.export(tmp_path / "model.so")
+    model.export(tmp_path / "model.so")
+    function = tvm_ffi.load_module(str(tmp_path / "model.so")).model
+    loaded = tw.load_model(tmp_path / "model.so")
+    for given in ([1, 0, 2, 0], [0, 0, 0, 0], [2, 2, 2, -1]):
+        x = np.array(given)
+        assert np.from_dlpack(function(tvm_ffi.from_dlpack(x))).tolist() == list(range(sum(given)))
+        assert np.asarray(loaded(x)).tolist() == list(range(sum(given)))
+    # The caller's own memory, if it is as large as the number says.
+    x, y = np.array([1, 0, 2, 0]), np.full(3, 9)
+    function(tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y))
+    assert y.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError) as caught:
+        function(tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(np.zeros(4, np.int64)))
     assert str(caught.value) == (
-        "found: expected a model whose extents follow from those of its inputs, got extents that data decide (n): it "
-        "runs in this process alone"
+        "model(x: int64[4], y: int64[n]): argument 1 (y): expected extent n = 3 in dimension 0, got shape (4,)"
     )
+    with pytest.raises(ValueError) as caught:
+        function(tvm_ffi.from_dlpack(np.array([0, 0, 0, -2])))
+    assert str(caught.value) == (
+        "model(x: int64[4], y: int64[n]): expected extents that are not negative, of tensors whose bytes 63 bits "
+        "count, got (-2,) for y"
+    )
+
+
+@pytest.mark.sweep
+def test_a_library_of_numbers_that_depend_on_others(tmp_path):
+    tvm_ffi = pytest.importorskip("tvm_ffi")
+
+    def found(x):
+        y = x[x > 0]
+        return torch.nonzero(x > 0), y[y > 2].sum(), x[:, x[0] > 0].sum(0), x + 1, torch.unique(x), y[y > 2]
+
+    module = Calls(found)
+    model = tw.compile(module, (X,), target="cpu")
+    model.export(tmp_path / "model.so")
+    function = tvm_ffi.load_module(str(tmp_path / "model.so")).model
+    loaded = tw.load_model(tmp_path / "model.so")
+    torch.manual_seed(3)
+    for x in (X, -X, torch.zeros(2, 3), *(4 * torch.randn(2, 3) for _ in range(4))):
+        for mine, again, theirs in zip(function(x), loaded(x), module(x), strict=True):
+            torch.testing.assert_close(torch.from_dlpack(mine), theirs)
+            torch.testing.assert_close(torch.as_tensor(again), theirs)
+
+
+# What is refused.
 
 
 def test_the_number_is_an_integer():

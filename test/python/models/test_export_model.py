@@ -20,6 +20,7 @@ import pytest
 
 import tilewright as tw
 from fake_arrays import ON_GPU, WITHOUT_TORCH
+from tilewright.graph import GraphBuilder, TensorType
 
 torch = pytest.importorskip("torch")
 tvm_ffi = pytest.importorskip("tvm_ffi")
@@ -441,13 +442,54 @@ def test_groups_arena_and_weights_on_a_gpu_that_is_not_there(tmp_path: Path) -> 
     tw.compile(Doubling(), (torch.ones(64),), target=target, without=["fuse-operators"]).export(tmp_path / "model.so")
     fake = ["cc", "-shared", "-fPIC", "-w", "-DMAJOR=9", "-DMINOR=0", "-o", str(tmp_path / "libcuda.so.1")]
     subprocess.run([*fake, str(FAKE)], check=True)
+    assert _on_fake(ON_FAKE, tmp_path) == "right\n"
+
+
+def _on_fake(script: str, folder: Path) -> str:
+    """What a script prints whose driver is the fake one in the folder."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment["LD_LIBRARY_PATH"] = str(tmp_path)
+    environment["LD_LIBRARY_PATH"] = str(folder)
     made = subprocess.run(
-        [sys.executable, "-c", ON_FAKE, tmp_path / "model.so"], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", script, folder / "model.so"], capture_output=True, text=True, check=False,
         env=environment,
     )  # fmt: skip
-    assert made.stdout == "right\n", made.stdout + made.stderr
+    return made.stdout + made.stderr
+
+
+COUNTED_ON_FAKE = ON_FAKE[: ON_FAKE.index("module = ")].replace(
+    "(2, 32, 1, 0)", "(0, 64, 1, 0) if array.dtype == np.int64 else (2, 32, 1, 0)"
+) + (
+    """
+model = tvm_ffi.load_module(sys.argv[1]).model
+x, y, count = aligned(64), aligned(64), aligned(2).view(np.int64)
+x[:] = np.arange(64)
+for wanted in (64, 64, 65):
+    y[:], count[:] = 0, wanted
+    try:
+        model(*(tvm_ffi.from_dlpack(OnGPU(each)) for each in (x, count, y)))
+    except ValueError as error:
+        print(error)
+    else:
+        assert (y == 2 * x).all(), y
+        print("right")
+"""
+)
+
+
+def test_numbers_are_read_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
+    with GraphBuilder("m", [("x", TensorType((64,), "float32")), ("count", TensorType((1,), "int64"))]) as b:
+        n = b.count(tw.te.var("n"), b.op("reshape", b.inputs["count"], shape=[]))
+        places = b.op("iota", shape=[n], axis=0, to="int64")
+        graph = b.finish([("y", b.op("gather", b.inputs["x"], places, axis=0))])
+    tw.compile(graph, target=tw.Target("cuda", arch="sm_90a")).export(tmp_path / "model.so")
+    fake = ["cc", "-shared", "-fPIC", "-w", "-DMAJOR=9", "-DMINOR=0", "-o", str(tmp_path / "libcuda.so.1")]
+    subprocess.run([*fake, str(FAKE)], check=True)
+    assert _on_fake(COUNTED_ON_FAKE, tmp_path).splitlines() == [
+        "right",
+        "right",
+        "model(x: float32[64], count: int64[1], y: float32[n]): argument 2 (y): expected extent n = 65 in dimension 0, "
+        "got shape (64,)",
+    ]
 
 
 # ---------------------------------------------------------------------------- a GPU
