@@ -231,7 +231,13 @@ class Operator:
         self, given: Mapping[str, Any], options: Mapping[str, Any], target: Target | str | None
     ) -> Function | Dispatch:
         where = Target(target) if target is not None else Target("cuda")
-        return _compiled(self._compile, self._operands(given), frozen(options), where)
+        return self._function(self._operands(given), frozen(options), where)
+
+    def _function(
+        self, operands: tuple[tuple[str, Operand], ...], options: Hashable, target: Target
+    ) -> Function | Dispatch:
+        """What `_compile` makes, which is kept."""
+        return _compiled(self._compile, operands, options, target)
 
     def _operands(self, given: Mapping[str, Any]) -> tuple[tuple[str, Operand], ...]:
         return tuple(
