@@ -44,6 +44,7 @@ def test_pad(mode):
 def test_nan_is_the_largest_in_order():
     x = torch.tensor([[1.0, torch.nan, -2.0, torch.nan], [3.0, 1.0, torch.nan, torch.inf]])
     _check(lambda x: (*x.sort(stable=True, dim=1), *x.sort(stable=True, dim=1, descending=True)), x, equal_nan=True)
+    _check(lambda x: (*(x > 0).sort(stable=True, dim=1), *(x > 0).sort(stable=True, dim=0, descending=True)), x)
     _check(lambda x: (*x[1:].topk(2, 1), *x[1:].topk(3, 1, largest=False)), x, equal_nan=True)
 
 

@@ -171,7 +171,10 @@ def _sort(call: Call, x: Value, *given: Any) -> Any:
     dim, descending = given[-2:]
     if not x.rank:
         return x, call.constant(0, "int64")
-    return _in_order(call, x, call.axis(dim, x.rank), bool(descending))
+    values, places = _in_order(
+        call, call.cast(x, "uint8" if x.dtype == "bool" else x.dtype), call.axis(dim, x.rank), bool(descending)
+    )
+    return call.cast(values, x.dtype), places
 
 
 def _in_order(call: Call, x: Value, axis: int, descending: bool) -> Sequence[Value]:
