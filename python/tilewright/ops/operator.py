@@ -30,7 +30,8 @@ Scheduled = tuple[Schedule, list[Tensor]]
 Array = TypeVar("Array")  # of any library that speaks DLPack
 # DLPack's numbers of the devices whose memory a GPU computes in.
 _GPU = (2, 13)
-# Of all operations together so many compiled functions are kept, each of which takes one to four megabytes.
+# Of all operations together so many compiled functions are kept, each of which takes one to four megabytes: those that
+# were found last, and those of calls with arrays like earlier ones.
 _MOST = 1024
 
 
@@ -261,6 +262,7 @@ class Operator:
             return self._make(**operands, **options, **more)
 
 
+# Of all operations, by what `_key_of` makes of a call.
 _KNOWN: dict[Hashable, _Known] = {}
 
 
