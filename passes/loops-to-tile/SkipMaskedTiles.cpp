@@ -32,6 +32,15 @@ struct Known {
   static Known of(double value) { return std::isnan(value) ? Known() : Known{value, std::nullopt}; }
 };
 
+/// Whether a number is positive whatever it is computed of: it is the larger of one that is.
+static bool isPositive(Value value) {
+  auto larger = value.getDefiningOp<arith::MaximumFOp>();
+  return larger && llvm::any_of(larger->getOperands(), [](Value operand) {
+           FloatAttr number;
+           return matchPattern(operand, m_Constant(&number)) && number.getValueAsDouble() > 0;
+         });
+}
+
 /// One loop over tiles.
 class MaskedLoop {
 public:
@@ -154,13 +163,18 @@ Known MaskedLoop::evaluateElement(Operation *op, DenseMap<Value, Known> &known) 
   bool areNumbers = a.number && b.number;
   if (auto compare = dyn_cast<arith::CmpFOp>(op); compare && compare.getPredicate() == arith::CmpFPredicate::OEQ)
     return a.isSame(b) ? Known::of(1) : areNumbers ? Known::of(*a.number == *b.number) : Known();
-  if (isa<arith::MulFOp>(op))
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (isa<arith::MulFOp>(op)) {
+    // A score of minus infinity stays one, whatever its scale.
+    if ((a.isNumber(-kInfinity) && isPositive(op->getOperand(1))) ||
+        (b.isNumber(-kInfinity) && isPositive(op->getOperand(0))))
+      return Known::of(-kInfinity);
     return areNumbers ? Known::of(*a.number * *b.number) : a.isNumber(1) ? b : b.isNumber(1) ? a : Known();
+  }
   if (isa<arith::AddFOp>(op))
     return areNumbers ? Known::of(*a.number + *b.number) : a.isNumber(0) ? b : b.isNumber(0) ? a : Known();
   if (isa<arith::SubFOp>(op)) {
     // Of what is reduced something is left in an earlier tile, so that it is finite.
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return areNumbers ? Known::of(*a.number - *b.number) : a.isNumber(-kInfinity) ? a : b.isNumber(0) ? a : Known();
   }
   return Known();

@@ -43,10 +43,9 @@ def attention_fp8(
 
     `q` is … x heads x queries x width, `k` is … x heads x keys x width, and `v` is … x heads x keys x columns. A query
     is its row of `q` times the scale of its 128 rows. `q_scales` is … x heads x blocks of 128 queries. `k_scales` is …
-    x heads x blocks of 128 keys. It may be … x heads x 1, which is faster if all keys are seen. With a causal mask it
-    is slower, as tiles that are masked away are then visited. All values of a head have one scale: `v_scales` is …
-    x heads. Scales are positive. The result has the type `dtype`. On sm_90a, weights are rounded to float8_e4m3fn
-    before they multiply `v`; elsewhere nothing is rounded.
+    x heads x blocks of 128 keys. It may be … x heads x 1, which is faster. All values of a head have one scale:
+    `v_scales` is … x heads. Scales are positive. The result has the type `dtype`. On sm_90a, weights are rounded to
+    float8_e4m3fn before they multiply `v`; elsewhere nothing is rounded.
 
     Parameters
     ----------

@@ -258,3 +258,88 @@ func.func @added(%K: memref<256x64xbf16>, %Q: memref<256x64xbf16>, %D: memref<25
   }
   return
 }
+
+// -----
+
+// A masked score times a scale that is read stays minus infinity if the scale is positive: the larger of it and of a
+// positive number is.
+// CHECK-LABEL: func.func @scaled
+// CHECK: %[[END:.*]] = arith.minui %{{.*}}, %c4
+// CHECK: scf.for %{{.*}} = %c0 to %[[END]] step %c1
+// CHECK-LABEL: func.func @scaled_by_any
+// CHECK-NOT: arith.minui
+// CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1
+func.func @scaled(%K: memref<256x64xbf16>, %scales: memref<1xf32>, %out: memref<256x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 1.0e-30 : f32
+  %away = arith.constant 0xFF800000 : f32
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 2 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %low = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+    %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
+      %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %key = affine.apply affine_map<(j, c) -> (64 * j + c)>(%j, %column)
+        %query = affine.apply affine_map<(x, w, r) -> (128 * x + 64 * w + r)>(%x, %w, %row)
+        %sees = arith.cmpi sle, %key, %query : index
+        %score = arith.select %sees, %e, %away : f32
+        %read = memref.load %scales[%c0] : memref<1xf32>
+        %scale = arith.maximumf %read, %least : f32
+        %d = arith.mulf %score, %scale : f32
+        %f = math.exp2 %d : f32
+        tile.yield %f : f32
+      }
+      %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      scf.yield %l1 : !tile.fragment<64x1xf32>
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+    %result = tile.map %none, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
+    ^bb0(%e: f32, %l: f32, %row: index, %column: index):
+      tile.yield %l : f32
+    }
+    tile.store %result to %out[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x64xf32>
+  }
+  return
+}
+func.func @scaled_by_any(%K: memref<256x64xbf16>, %scales: memref<1xf32>, %out: memref<256x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %away = arith.constant 0xFF800000 : f32
+  tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 2 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %low = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+    %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
+      %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %key = affine.apply affine_map<(j, c) -> (64 * j + c)>(%j, %column)
+        %query = affine.apply affine_map<(x, w, r) -> (128 * x + 64 * w + r)>(%x, %w, %row)
+        %sees = arith.cmpi sle, %key, %query : index
+        %score = arith.select %sees, %e, %away : f32
+        %scale = memref.load %scales[%c0] : memref<1xf32>
+        %d = arith.mulf %score, %scale : f32
+        %f = math.exp2 %d : f32
+        tile.yield %f : f32
+      }
+      %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      scf.yield %l1 : !tile.fragment<64x1xf32>
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+    %result = tile.map %none, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
+    ^bb0(%e: f32, %l: f32, %row: index, %column: index):
+      tile.yield %l : f32
+    }
+    tile.store %result to %out[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x64xf32>
+  }
+  return
+}

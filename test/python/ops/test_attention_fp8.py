@@ -91,6 +91,21 @@ def test_rounds_as_expected(heads: tuple[int, int], extents: tuple[int, ...], op
     assert root_mean_square(made, rounded) <= 1.5 * np.hypot(usual, of_result)
 
 
+@pytest.mark.parametrize("of_keys", [128, 192])
+def test_tiles_that_a_mask_hides_are_not_visited(of_keys: int) -> None:
+    """Whatever the scales are of: what is not a number would show, as 0 times it does."""
+    arrays = inputs(1, 1, 64, 192, 32, 32, of_keys=of_keys)
+    arrays[1][..., 64:, :] = arrays[2][..., 64:, :] = np.nan
+    names = ("Q", "K", "V", "q_scales", "k_scales", "v_scales")
+    dtypes = ["float8_e4m3fn"] * 3 + ["float32"] * 3
+    tensors = [te.placeholder(x.shape, dtype, name=name) for name, x, dtype in zip(names, arrays, dtypes, strict=True)]
+    made = np.empty((1, 1, 64, 32), as_dtype("bfloat16"))
+    tw.build(*attention_fp8_of(*tensors, tile=(64, 64), behind=0), target="sim -device=H200")(*arrays, made)
+    few = [x[..., :64, :] if number in (1, 2) else x for number, x in enumerate(arrays)]
+    right = exact(few, seen_of(64, 64, None, 0), rounds=True)
+    assert root_mean_square(made, right) <= 2.0**-8
+
+
 def test_what_is_rounded_where() -> None:
     """On a processor the weights are not rounded."""
     arrays = inputs(2, 1, 40, 70, 24, 8)
