@@ -60,6 +60,13 @@ class HostFunction:
         if on_gpu:
             weakref.finalize(self, _close, lookup(self._engine, f"{_NAME}_model"), self._engine).atexit = False
 
+    def to_tvm_ffi(self) -> Any:
+        """The function as tvm-ffi calls it, with inputs alone. It keeps this one alive."""
+        import tvm_ffi
+
+        address = ctypes.cast(self._call, ctypes.c_void_p).value
+        return tvm_ffi.Function.__from_extern_c__(address, keep_alive_object=self)
+
     def on_host(self, arrays: Sequence[np.ndarray]) -> None:
         """Runs the model on its inputs and outputs, in the processor's memory."""
         self._run(arrays, CPU, 0)

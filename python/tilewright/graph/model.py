@@ -28,6 +28,7 @@ from .groups import Group
 from .memory import memory_of
 from .memory_needs import OUT_OF_MEMORY, explained
 from .plan import Plan
+from .tensor_calls import TensorCalls
 from .types import TensorType
 from .views import Parts
 
@@ -79,6 +80,7 @@ class Model:
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None
         self._compiled: HostFunction | None = None
+        self._of_tensors = TensorCalls(self)
         self._lock = threading.Lock()
         with progress(f"compiling {name}") as line:
             for number, group in enumerate(self.groups):
@@ -111,10 +113,12 @@ class Model:
         return results[0] if len(results) == 1 else results
 
     def results_and_extents(self, *arrays: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, int]]:
-        """What a call with `arrays` and `named` returns, as a tuple, and its symbols.
+        """What a call with `arrays` and `named` returns, as a tuple, and what the numbers are that data decide.
 
         Raises what a call raises: TypeError, ValueError and DriverError.
         """
+        if not named and (results := self._of_tensors(arrays)) is not None:
+            return results, {}
         memory, arranged = self._memory, self._arranged(arrays, named)
         with memory.in_stream(arranged):
             try:
@@ -125,7 +129,7 @@ class Model:
                     outputs = [
                         memory.output(shape_of(kind.shape, extents), kind.dtype, arranged) for _, kind in self.outputs
                     ]
-                    memory.run(self._host_function(), [*given, *outputs])
+                    memory.run(self.host_function(), [*given, *outputs])
             except DriverError as error:
                 if error.code != OUT_OF_MEMORY or self.counts:
                     raise
@@ -302,7 +306,7 @@ class Model:
                 self._placed = {value: self._memory.constant(array) for value, array in self.constants.items()}
             return self._placed
 
-    def _host_function(self) -> HostFunction:
+    def host_function(self) -> HostFunction:
         """The function that runs all groups, compiled at the first call."""
         if self._compiled is None:
             from .host_function import HostFunction

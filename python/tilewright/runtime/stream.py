@@ -17,7 +17,7 @@ from . import cuda_driver
 from .device import Device, as_device
 from .ffi import libtvm_ffi
 
-__all__ = ["Event", "Stream", "as_stream", "current_stream", "stream_of_arrays", "synchronize"]
+__all__ = ["Event", "Stream", "as_stream", "current_stream", "has_stream", "stream_of_arrays", "synchronize"]
 
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 _DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
@@ -220,6 +220,11 @@ def current_stream(device: Device | None = None) -> Stream:
         if stream.device == device:
             return stream
     return Stream.from_handle(0, device) if device.is_cuda else Stream(device)
+
+
+def has_stream() -> bool:
+    """Whether the thread is inside of a `with stream:`."""
+    return bool(getattr(_local, "stack", ()))
 
 
 def as_stream(stream: object, device: Device) -> Stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sympy  # pyright: ignore[reportMissingTypeStubs]
@@ -107,26 +108,29 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
     symbols: set[Any] = set[Any]().union(*(one.free_symbols for one in numbers))
     decided = {str(symbol): symbol for symbol in symbols if str(symbol) in graph.counts}
     has_sizes = any(isinstance(one, (torch.SymInt, torch.SymFloat)) for one in returned)
-    has_sizes = has_sizes or any(len(some) > 1 for of_input in factors for some in of_input)
+
+    is_tensor = [isinstance(value, torch.Tensor) for value in inputs]
+    factors_of_tensors = [some for some, is_it in zip(factors, is_tensor) if is_it]
+    has_parts = any(len(some) > 1 for of_input in factors for some in of_input)
+    forms = [_Form(one.is_complex(), one.device) if isinstance(one, torch.Tensor) else None for one in returned]
 
     def call(*given: Any) -> list[Any]:
-        sizes: dict[Any, Any] = _sizes(inputs, given) if has_sizes else {}
+        sizes: dict[Any, Any] = _sizes(inputs, given) if has_sizes or has_parts else {}
         results: Any = ()
         if compiled is not None:
-            tensors = [
-                _parted(_given(one, device), of_input, sizes)
-                for one, value, of_input in zip(given, inputs, factors) if isinstance(value, torch.Tensor)
-            ]  # fmt: skip
+            tensors = [_given(one, device) for one, is_it in zip(given, is_tensor) if is_it]
+            if has_parts:
+                tensors = [_parted(one, some, sizes) for one, some in zip(tensors, factors_of_tensors)]
             tensors += [torch.empty(one, dtype=torch.int8, device=device) for one, is_it in zip(given, loose) if is_it]
             seeds = [torch.randint(2**62, ()).to(device)] if seeded else []
             made, extents = compiled.results_and_extents(*tensors, *seeds)
             results = iter(made)
             sizes = sizes | {symbol: sympy.Integer(extents[name]) for name, symbol in decided.items()}
         return [
-            _as(next(results), one) if isinstance(one, torch.Tensor)
+            form.of(next(results)) if form is not None
             else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt)  # pyright: ignore[reportUnknownArgumentType]
             else float(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymFloat) else one  # pyright: ignore[reportUnknownArgumentType]
-            for one in returned
+            for one, form in zip(returned, forms)
         ]  # fmt: skip
 
     return make_boxed_func(call)
@@ -144,11 +148,11 @@ def _device(example_inputs: Sequence[Any]) -> torch.device:
 
 
 def _given(x: torch.Tensor | None, device: torch.device) -> torch.Tensor:
-    """A tensor as the graph has it: row-major, where it runs; the last dimension of a complex one are its parts. None
-    stands for a token, which has no elements."""
-    x = (torch.empty(0) if x is None else x.detach()).to(device)
-    x = torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
-    return x.contiguous() if device.type == "cuda" else x
+    """A tensor as the graph has it, where it runs; the last dimension of a complex one are its parts. None stands for a
+    token, which has no elements."""
+    x = torch.empty(0) if x is None else x
+    x = x if x.device == device else x.detach().to(device)
+    return torch.view_as_real(x.detach().resolve_conj()) if x.is_complex() else x
 
 
 def _parted(x: torch.Tensor, factors: Sequence[Sequence[Any]], sizes: Mapping[Any, Any]) -> torch.Tensor:
@@ -163,8 +167,16 @@ def _parted(x: torch.Tensor, factors: Sequence[Sequence[Any]], sizes: Mapping[An
     return x.reshape(*shape, *x.shape[len(factors) :])
 
 
-def _as(made: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    return (torch.view_as_complex(made) if value.is_complex() else made).to(value.device)
+@dataclass(frozen=True)
+class _Form:
+    """What the caller gets of an output: a complex one is computed as its parts, and it may be on another device."""
+
+    is_complex: bool
+    device: torch.device
+
+    def of(self, made: torch.Tensor) -> torch.Tensor:
+        made = torch.view_as_complex(made) if self.is_complex else made
+        return made if made.device == self.device else made.to(self.device)
 
 
 def _sizes(inputs: Sequence[Any], given: Sequence[Any]) -> dict[Any, int]:
