@@ -13,7 +13,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.common import accumulator, at
 from ..rules import auto_schedule
 from ..schedules.attention_backward import attention_gradients_of
-from ..schedules.attention_choice import gradient_tiles_for, is_for_tma
+from ..schedules.attention_choice import gradient_tiles_for, is_for_tma, lists_tiles
 from ..schedules.scores import Dropout, heads_of, of_head, score
 from ..target import Target, current_gpu
 from ..te import Expr, Tensor
@@ -82,7 +82,8 @@ def attention_gradients(
     The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
     the same gradients. On sm_90a, kernels of tensor cores compute 16-bit types, if the gradient by a mask is not
     wanted. Heads have multiples of 8 columns, up to 256. The kernels store no scores, and need fewer matmuls if the
-    `result` of `attention` is given. With both results of `attention_with_logarithms` there is one kernel less.
+    `result` of `attention` is given. With both results of `attention_with_logarithms` there is one kernel less. Where
+    there is enough to compute, tiles of which a bool mask leaves nothing are not visited, as `attention` has it.
     Everything else is scheduled by rules. The gradient by a mask takes 12 bytes of memory for each query and key of a
     head, or 10 with both results. `wanted` leaves it out where the mask is not learned.
 
@@ -140,9 +141,12 @@ def attention_gradients(
             # A block's warpgroups part the columns of what they add, or else its queries.
             rows = tiles[2][0]
             tiles = (*tiles[:2], (rows, _SHARED_QUERIES if rows == q.shape[-1] else rows))
+        is_listed = False
+        if mask is not None and lengths is None:
+            is_listed = lists_tiles(mask, expected[0], k.shape[-2], {"tile": tiles[1]})
         return attention_gradients_of(
-            *named.values(), scale=scale, tiles=tiles, adds=is_added, wanted=[name.upper() for name in names], **known,
-            **options, **dropped,
+            *named.values(), scale=scale, tiles=tiles, adds=is_added, wanted=[name.upper() for name in names],
+            is_listed=is_listed, **known, **options, **dropped,
         )  # fmt: skip
     outputs = _defined(*named.values(), scale=scale, **known, **options, **dropped)
     outputs = [outputs[name] for name in names]

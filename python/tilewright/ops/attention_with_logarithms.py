@@ -8,7 +8,7 @@ from typing import Any
 from ..graph.operators.attention import attention_and_logarithms
 from ..graph.operators.common import accumulator
 from ..rules import auto_schedule
-from ..schedules.attention_choice import logarithm_tiles_for
+from ..schedules.attention_choice import lists_tiles, logarithm_tiles_for
 from ..schedules.online_softmax import attention_of
 from ..target import Target, current_gpu
 from ..te import strided
@@ -82,6 +82,8 @@ def attention_with_logarithms(
     if target is None or target.kind != "cpu":
         is_diagonal = is_causal and window is None and offset == 0 and lengths is None
         tiles = logarithm_tiles_for(q, k, v, result_shape(q, k, v), strides, current_gpu(), is_causal=is_diagonal)
+        if tiles is not None and mask is not None and lengths is None:
+            tiles["is_listed"] = lists_tiles(mask, result_shape(q, k, v), k.shape[-2], tiles)
     if tiles is not None:
         s, (*_, result, logarithms) = attention_of(*tensors, masked, **options, **tiles, with_logarithms=True)
     else:

@@ -11,7 +11,8 @@ from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
 from ..te import IterVar, Tensor, compute, create_schedule, thread_axis
 from ..te.schedule import Schedule
-from .attention_gradient_stages import Chain, Definition
+from .attention_chains import Chain
+from .attention_gradient_stages import Definition
 from .scores import Dropout
 from .shared_heads import is_shared, of_heads, schedule_of_heads
 
@@ -47,6 +48,7 @@ def attention_gradients_of(
     sinks: Tensor | None = None,
     adds: bool = False,
     wanted: Sequence[str] = "QKV",
+    is_listed: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """The gradients of softmax(scale Q K^T) V by Q, K and V, where `head` is that by the result.
 
@@ -66,6 +68,9 @@ def attention_gradients_of(
     go through shared memory, from which TMA adds them. The last tile then has as many queries as keys, or has as many
     keys as a head has columns.
 
+    If `is_listed`, kernels list the tiles of which a `mask` of bools leaves something. The kernels of gradients visit
+    only these.
+
     All options are those of `attention_of`. Heads whose width is no multiple of 32 take another kernel, which copies.
 
     Returns
@@ -77,10 +82,12 @@ def attention_gradients_of(
     scale = float(Q.shape[-1] ** -0.5) if scale is None else scale  # type: ignore[operator]
     dropout = Dropout.of(dropout_p, seed)
     made = Definition(
-        head, Q, K, V, scale, before, behind, offset, dropout, mask, softcap, lengths, slopes, sinks
+        head, Q, K, V, scale, before, behind, offset, dropout, mask, softcap, lengths, slopes, sinks, is_listed
     )  # fmt: skip
     if logarithms is not None and result is None:
         raise ValueError("expected the result beside the logarithms of its sums, got none")
+    if is_listed and (mask is None or mask.dtype != "bool" or lengths is not None):
+        raise ValueError("expected a mask of bools, and no lengths, to list the tiles of queries and keys")
     of_keys = [one for one in "VK" if one in wanted]
     is_apart = len(tiles) > _TOGETHER
     needs_products = [*wanted] != ["V"]
@@ -113,6 +120,8 @@ def attention_gradients_of(
     s = create_schedule(ops[::-1] if adds else ops)
     for chain in chains:
         _schedule(s, chain, stages)
+    for listed in made.lists.values():
+        listed.schedule(s)
     if added is not None:
         _schedule_added(s, chains[-1], stages)
         _schedule_rounding(s, found["Q"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
 
 from ..te import (
     Expr,
-    IterVar,
     Tensor,
     all,
     compute,
@@ -22,10 +22,13 @@ from ..te import (
     select,
     sum,
 )
+from .attention_chains import Added, Chain, Loop
+from .key_tiles import KeyTiles
 from .scores import Dropout, heads_of, in_window, logarithm_of, of_head, of_place, score, tanh_in_registers
 
-__all__ = ["Added", "Chain", "Definition", "Loop"]
+__all__ = ["Definition"]
 
+Listed: TypeAlias = tuple[tuple[int, int], bool]  # a tile, and whether its rows are keys
 _WIDTHS = 32
 _LOG2_E = math.log2(math.e)
 _LEAST = -1e30  # What the maximum of a row counts as that sees no key. No score is less.
@@ -33,44 +36,6 @@ _LEAST = -1e30  # What the maximum of a row counts as that sees no key. No score
 
 def whole(extent: int, factor: int) -> int:
     return -(-extent // factor) * factor
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """One reduction over the other axis: the tiles that it loads, its matmuls, and the elements between."""
-
-    total: Tensor
-    axis: IterVar
-    loaded: list[Tensor]
-    products: list[Tensor]
-    elements: list[Tensor]
-    is_product: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """Sums over all keys to which each block of keys adds: gradients of scores, which its warpgroups share, times K."""
-
-    total: Tensor
-    blocks: IterVar
-    copied: Tensor  # parts in shared memory, from which TMA adds them
-    part: Tensor  # of one block
-    elements: list[Tensor]  # the last are gradients of scores, which go to shared memory
-    held: list[Tensor]
-    loaded: list[Tensor]
-    products: list[Tensor]
-    is_turned: bool  # a part's rows are columns of the gradients
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """One kernel: matmuls of a block's rows with tiles of the other axis, and what is reduced of them."""
-
-    results: list[Tensor]
-    held: list[Tensor]  # tiles that are loaded once
-    loops: list[Loop]
-    tile: tuple[int, int]
-    added: Added | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +56,8 @@ class Definition:
     lengths: Tensor | None = None
     slopes: Tensor | None = None
     sinks: Tensor | None = None
+    is_listed: bool = False  # only tiles are visited that a mask of bools leaves something of
+    lists: dict[Listed, KeyTiles] = field(default_factory=dict[Listed, KeyTiles])
 
     @property
     def heads(self) -> list[Any]:
@@ -116,26 +83,43 @@ class Definition:
     def adds_mask(self) -> bool:
         return self.mask is not None and self.mask.dtype != "bool"
 
-    def filled(self, x: Tensor, extent: int, name: str) -> Tensor:
-        """The tensor in whole tiles, with zeros where it has no element."""
+    def filled(self, x: Tensor, extent: int, name: str, listed: KeyTiles | None = None) -> Tensor:
+        """The tensor in whole tiles, with zeros where it has no element: for each tile of the other axis those that are
+        listed."""
         width: Any = x.shape[-1]
         own, depth, heads = x.shape[-2], whole(width, _WIDTHS), self.heads
+        of_tile = [] if listed is None else [listed.lists.shape[-2]]
 
         def element(*at: Expr) -> Expr:
             *outer, row, column = at
+            if listed is not None:
+                *outer, number = outer
+                row = listed.key(outer, number * listed.tile[0], row)
             value = of_head(x, outer, row, column, heads=heads)
             ends = [(row, own, extent), (column, width, depth)]
             there = [index < last for index, last, whole in ends if last < whole]
             return if_then_else(all(*there), value, const(0, x.dtype)) if there else value
 
-        return compute((*heads, extent, depth), element, name=name)
+        return compute((*heads, *of_tile, extent, depth), element, name=name)
 
-    def dot(self, a: Tensor, b: Tensor, name: str) -> Tensor:
+    def listed(self, tile: tuple[int, int], *, of_keys: bool) -> KeyTiles | None:
+        """The tiles of keys for each of queries, or those of queries for each of keys, of which a mask leaves some."""
+        mask, (queries, keys) = self.mask, self.extents
+        if not self.is_listed or mask is None:
+            return None
+        if (tile, of_keys) not in self.lists:
+            window = partial(in_window, before=self.before, behind=self.behind, offset=self.offset)
+            made = KeyTiles.of_mask(mask, len(self.heads), queries, keys, tile, window, is_turned=of_keys)
+            self.lists[tile, of_keys] = made
+        return self.lists[tile, of_keys]
+
+    def dot(self, a: Tensor, b: Tensor, name: str, listed: KeyTiles | None = None) -> Tensor:
         d = reduce_axis((0, a.shape[-1]), name="d")
 
         def element(*at: Expr) -> Expr:
             *outer, row, column = at
-            return sum(a(*outer, row, d).astype("float32") * b(*outer, column, d).astype("float32"), axis=d)
+            of_tile = [row // listed.tile[0]] if listed is not None else []
+            return sum(a(*outer, row, d).astype("float32") * b(*outer, *of_tile, column, d).astype("float32"), axis=d)
 
         return compute((*self.heads, a.shape[-2], b.shape[-2]), element, name=name)
 
@@ -273,6 +257,7 @@ class Definition:
         own, others = whole(keys if of_keys else queries, rows), whole(queries if of_keys else keys, columns)
         all_queries, all_keys = (others, own) if of_keys else (own, others)
         sides = ([self.q, self.head], [self.k, self.v])
+        listed = self.listed(tile, of_keys=of_keys)
         # Weights alone need no values.
         held = [self.filled(x, own, f"{x.name}.held.{name}") for x in sides[of_keys][: 1 if [*of] == ["V"] else 2]]
 
@@ -300,28 +285,34 @@ class Definition:
 
         def elements(stem: str, held: list[Tensor], of_weights: bool) -> tuple[list[Tensor], ...]:
             """Weights, or gradients of scores: what is loaded, which matmuls they are of, and they, which come last."""
-            loaded = [self.filled(x, others, f"{x.name}.{stem}") for x in sides[not of_keys]]
-            raw = self.dot(held[0], loaded[0], f"S.{stem}")
-            ahead = None if of_weights else self.dot(held[1], loaded[1], f"dP.{stem}")
+            loaded = [self.filled(x, others, f"{x.name}.{stem}", listed) for x in sides[not of_keys]]
+            raw = self.dot(held[0], loaded[0], f"S.{stem}", listed)
+            ahead = None if of_weights else self.dot(held[1], loaded[1], f"dP.{stem}", listed)
 
-            def masked(value: Expr, outer: Sequence[Expr], i: Expr, j: Expr) -> Expr:
+            def masked(value: Expr, at: Sequence[Expr], i: Expr, j: Expr) -> Expr:
                 # Rows behind the last key are not stored, but what is added to those of queries counts them.
+                *outer, row, place = at
                 end = [j < keys] if keys < all_keys and (adds or not of_keys) else []
                 own = None if self.adds_mask else self.mask_at(outer, i, j, all_queries, all_keys)
-                for condition in (*([] if own is None else [own]), *self.sees(outer, i, j), *end):
+                conditions = [*([] if own is None else [own]), *self.sees(outer, i, j), *end]
+                if listed is not None:
+                    is_seen = select(listed.is_whole(outer, row, place), True, all(*conditions))
+                    conditions = [is_seen, listed.is_visited(outer, row, place)]
+                for condition in conditions:
                     value = select(condition, value, const(0.0, "float32"))
                 return value
 
             def weight(*at: Expr) -> Expr:
                 *outer, j, i = at
-                return masked(exp2(exponent(outer, i, j, raw(*at))[0]), outer, i, j)
+                return masked(exp2(exponent(outer, i, j, raw(*at))[0]), at, i, j)
 
             # Both loops of a kernel that adds have the same weights, which one rounds and the other multiplies.
             known = [compute(raw.shape, weight, name=f"W.{stem}")] if adds else []
 
             def element(*at: Expr) -> Expr:
                 *outer, row, column = at
-                i, j = (column, row) if of_keys else (row, column)
+                place = column if listed is None else listed.key(outer, row, column)
+                i, j = (place, row) if of_keys else (row, place)
                 power, bent = exponent(outer, i, j, raw(*at))
                 value = known[0](*at) if known else exp2(power)
                 if ahead is None:
@@ -330,7 +321,7 @@ class Definition:
                     value = value * (self.used(ahead(*at), outer, i, j) - of_query(statistics[1], outer, i, 0.0))
                     value = value if bent is None else value * (1.0 - bent * bent)
                 # A gradient by a masked score may be none.
-                value = value if known and ahead is None else masked(value, outer, i, j)
+                value = value if known and ahead is None else masked(value, at, i, j)
                 return value.astype(self.q.dtype)
 
             made = compute(raw.shape, element, name=f"{'P' if of_weights else 'dS'}.{stem}")
@@ -344,8 +335,10 @@ class Definition:
 
             def product(*at: Expr) -> Expr:
                 *outer, row, column = at
-                P = of_scores[-1]
-                return sum(P(*outer, row, r).astype("float32") * other(*outer, r, column).astype("float32"), axis=r)
+                P, of_tile = of_scores[-1], [row // rows] if listed is not None else []
+                return sum(
+                    P(*outer, row, r).astype("float32") * other(*outer, *of_tile, r, column).astype("float32"), axis=r
+                )
 
             made = compute((*heads, own, other.shape[-1]), product, name=f"{total}.{name}")
             return Loop(made, r, loaded, products_, of_scores)

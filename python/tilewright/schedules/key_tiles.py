@@ -1,4 +1,4 @@
-"""Which tiles of keys each tile of queries visits: a list, of what a mask comes to."""
+"""Which tiles of keys each tile of queries visits, or the other way round: a list, of what a mask comes to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class KeyTiles:
     """For each tile of queries the tiles of keys of which the mask leaves something, those that it cuts first.
 
     `lists` is … x tiles of queries x (tiles of keys + 2), of int32. It has the first key of each visited tile. Behind
-    them is how many keys all visited tiles have, and how many those have that the mask cuts.
+    them is how many keys all visited tiles have, and how many those have that the mask cuts. If they are turned, each
+    tile of keys has a list of tiles of queries.
     """
 
     lists: Tensor
@@ -31,17 +32,25 @@ class KeyTiles:
     @classmethod
     def of(
         cls, heads: Sequence[Any], queries: Any, keys: Any, tile: tuple[int, int],
-        sees: Callable[[Sequence[Expr], Expr, Expr], Expr],
+        sees: Callable[[Sequence[Expr], Expr, Expr], Expr], *, is_turned: bool = False,
     ) -> KeyTiles:  # fmt: skip
-        """The tiles of a mask: `sees` says of some heads whether query i sees key j, both of which are there."""
+        """The tiles of a mask: `sees` says of some heads whether query i sees key j, both of which are there.
+
+        If they are turned, `tile` has keys and queries.
+        """
         rows, columns = tile
-        of_queries, of_keys = -(-queries // rows), -(-keys // columns)
+        extents = (keys, queries) if is_turned else (queries, keys)
+        of_queries, of_keys = (-(-extent // own) for extent, own in zip(extents, tile, strict=True))
         each = reduce_axis((0, rows * columns), name="each")
 
         def seen(*at: Expr) -> Expr:
             *outer, t, u = at
-            i, j = t * rows + each // columns, u * columns + each % columns
-            ends = [*([i < queries] if queries % rows else []), *([j < keys] if keys % columns else [])]
+            # Neighbours are keys, as a mask has them.
+            first, second = (each % rows, each // rows) if is_turned else (each // columns, each % columns)
+            row, column = t * rows + first, u * columns + second
+            i, j = (column, row) if is_turned else (row, column)
+            ends = [*([i < queries] if queries % (columns if is_turned else rows) else [])]
+            ends += [j < keys] if keys % (rows if is_turned else columns) else []
             number = select(sees(outer, i, j), 1, 0)
             number = if_then_else(all(*ends), number, 0) if ends else number
             return sum(number, axis=each)
@@ -74,11 +83,14 @@ class KeyTiles:
     @classmethod
     def of_mask(
         cls, mask: Tensor, num_heads: int, queries: Any, keys: Any, tile: tuple[int, int],
-        window: Callable[[Expr, Expr], list[Expr]],
+        window: Callable[[Expr, Expr], list[Expr]], *, is_turned: bool = False,
     ) -> KeyTiles:  # fmt: skip
         """Those of a mask of bools, and of a window, where heads have so many dimensions."""
         heads = [1] * (num_heads + 2 - mask.ndim) + [*mask.shape[:-2]]
-        return cls.of(heads, queries, keys, tile, lambda head, i, j: all(of_place(mask, *head, i, j), *window(i, j)))
+        return cls.of(
+            heads, queries, keys, tile, lambda head, i, j: all(of_place(mask, *head, i, j), *window(i, j)),
+            is_turned=is_turned,
+        )  # fmt: skip
 
     def _at(self, outer: Sequence[Any], i: Any) -> list[Any]:
         heads = self.lists.shape[:-2]
