@@ -9,7 +9,7 @@ import ml_dtypes as ml_dtypes  # names of its types are NumPy's
 import numpy as np
 import torch
 
-__all__ = ["array_of", "tensor_of"]
+__all__ = ["array_of", "empty_on_device", "from_device", "tensor_of"]
 
 # Types that NumPy does not have are passed as integers of their width.
 _CARRIERS = {

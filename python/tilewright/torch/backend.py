@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 from torch.fx import GraphModule, Node
@@ -13,6 +14,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ..errors import CompileError
 from ..graph import Graph, compile_graph
+from ..graph.torch_tensors import from_device, tensor_of
 from .decompositions import aten_decompositions
 from .extents import factors_of, is_loose
 from .fallback import compile_parts
@@ -124,7 +126,7 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
             tensors += [torch.empty(one, dtype=torch.int8, device=device) for one, is_it in zip(given, loose) if is_it]
             seeds = [torch.randint(2**62, ()).to(device)] if seeded else []
             made, extents = compiled.results_and_extents(*tensors, *seeds)
-            results = iter(made)
+            results = iter(made if tensors or seeds else map(_tensor_of, made))
             sizes = sizes | {symbol: sympy.Integer(extents[name]) for name, symbol in decided.items()}
         return [
             form.of(next(results)) if form is not None
@@ -165,6 +167,11 @@ def _parted(x: torch.Tensor, factors: Sequence[Sequence[Any]], sizes: Mapping[An
         for part in ([int(one.xreplace(sizes)) for one in some] if len(some) > 1 else [extent])
     ]  # fmt: skip
     return x.reshape(*shape, *x.shape[len(factors) :])
+
+
+def _tensor_of(made: Any) -> torch.Tensor:
+    """An output of a graph without inputs, which is no tensor."""
+    return tensor_of(made) if isinstance(made, np.ndarray) else from_device(made)
 
 
 @dataclass(frozen=True)
