@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mlir import ir
 
 from .. import te
-from ..dtypes import item_bytes
 from ..errors import CompileError, TilewrightError
 from ..messages.location import Source, at_source
 from ..messages.progress import progress
@@ -21,7 +19,6 @@ from ..te.extern_op import ExternOp
 from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.strides import Strided
-from ..te.tensor import PlaceholderOp
 from ..te.walks import parts
 from .attention_groups import AttentionGroup, attention_group
 from .convolution_groups import ConvolutionGroup, convolution_group
@@ -217,9 +214,6 @@ def _attribute_names(operation: ir.Operation) -> Sequence[str]:
 
 # The schedule of a group.
 
-# Seconds at the memory's bandwidth, up to which a group is launched before the one before it ends.
-_SHORT = 8e-6
-
 
 def _schedule(outputs: Sequence[Tensor], target: Target) -> te.Schedule:
     """The schedule of a group: for GPUs and the simulator that of the rules.
@@ -228,11 +222,12 @@ def _schedule(outputs: Sequence[Tensor], target: Target) -> te.Schedule:
     element by element is computed where it is read, unless that repeats work.
     """
     from ..rules import auto_schedule
+    from ..rules.launches import is_short
     from ..rules.processor import schedule_of_tiles
 
     if target.kind != "cpu":
         made = auto_schedule([tensor.op for tensor in dict.fromkeys(outputs)], target)
-        if _is_short(outputs, target):
+        if is_short(outputs, target):
             made.launch(dependent=True)
         return made
     tiled = schedule_of_tiles([tensor.op for tensor in dict.fromkeys(outputs)], target)
@@ -252,24 +247,6 @@ def _schedule(outputs: Sequence[Tensor], target: Target) -> te.Schedule:
         if op.num_outputs == 1 and _is_inlined(op, reads.get(op, [])):
             schedule[op.output(0)].compute_inline()
     return schedule
-
-
-def _is_short(outputs: Sequence[Tensor], target: Target) -> bool:
-    """Whether blocks of the group are to come up while the group before still runs, on a GPU that can.
-
-    This hides what a launch takes. Blocks that come up early lie where there was room, not one on each SM: long kernels
-    lose more by that. Of ConvNeXt-T for 64 images, 4.9 ms of groups became 6.0 ms.
-    """
-    from ..rules.facts import extent_of
-
-    gpu = target.device if target.kind == "cuda" else None
-    if gpu is None or "griddepcontrol" not in gpu.features:
-        return False
-    given = [op.output(0) for op in operations([tensor.op for tensor in outputs]) if isinstance(op, PlaceholderOp)]
-    moved = sum(
-        prod(map(extent_of, tensor.shape)) * item_bytes(tensor.dtype) for tensor in dict.fromkeys((*given, *outputs))
-    )
-    return moved <= _SHORT * gpu.bandwidth
 
 
 def _reads(stages: Sequence[Any]) -> dict[Any, list[tuple[Any, Read]]]:

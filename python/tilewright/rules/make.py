@@ -24,6 +24,7 @@ from .cpu import CPU_RULES
 from .elementwise import Elementwise, Fallback, Transposed
 from .facts import Program
 from .groups import Group, groups_of
+from .launches import is_short
 from .matrices import as_matrices
 from .plan import Decision, Plan
 from .reductions import Reductions
@@ -155,10 +156,11 @@ def _schedule_of(
         return _of_whole(found, s.outputs[0], where, settings)
     program = Program(s.outputs)
     threads = gpu.sms * gpu.threads_per_sm if gpu else 1
+    short = is_short([op.output(0) for op in s.outputs], where)
     convolutions: Mapping[Operation, tuple[Decision, Tiled]] = {}
     if gpu is not None and not rules:
         with where:
-            convolutions = convolutions_in(Program(s.outputs), gpu, threads, settings)
+            convolutions = convolutions_in(Program(s.outputs), gpu, threads, settings, is_short=short)
     matrices = as_matrices(program, s.outputs, gpu, {op: tiled for op, (_, tiled) in convolutions.items()})
     if matrices.instead:
         s = create_schedule([matrices.instead.get(op, op) for op in s.outputs])
@@ -193,6 +195,8 @@ def _schedule_of(
     with where:
         for group, (rule, _), decision in reversed(list(zip(groups, decided, plan.decisions))):
             rule.apply(context, s, group, decision)
+    if len(groups) > 1 and short:
+        s.launch(dependent=True)
     s.plan = plan
     return s
 

@@ -25,6 +25,8 @@ from .simt import anchored
 __all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "rows_of", "timed_tiles", "transposed"]
 
 _TYPICAL = 1024
+# Seconds that a thread takes for each element that it loads by itself, as measured, while so many blocks of an SM do.
+_BY_ITSELF, _AT_ONCE = 50e-9, 3
 
 Tile = tuple[tuple[int, int], tuple[int, int], int, int]
 """Rows and columns, the warps that share them, the stages of the pipeline, and the K tile."""
@@ -82,8 +84,11 @@ def in_whole_tiles(s: Schedule, group: Group, found: Contraction, tile: Sequence
     return total, [by_tensor[access.tensor.op] for access in (found.a, found.b)]
 
 
-def timed_tiles(problem: Problem, gpu: GPU, sums: str) -> dict[Tile, float]:
-    """The tiles of a matmul with sums of such a type, with the seconds that each may take, the fastest first."""
+def timed_tiles(problem: Problem, gpu: GPU, sums: str, *, loads_one_by_one: bool = False) -> dict[Tile, float]:
+    """The tiles of a matmul with sums of such a type, with the seconds that each may take, the fastest first.
+
+    With `loads_one_by_one`, no elements of operand A lie together in memory.
+    """
     seconds: dict[Tile, float] = {}
     for one, time in timed_candidates(problem, gpu, "matmul_mma"):
         options = one.options
@@ -91,8 +96,16 @@ def timed_tiles(problem: Problem, gpu: GPU, sums: str) -> dict[Tile, float]:
             continue
         block_k = options.get("block_k", 8 * COPY // problem.item_bytes)
         if block_k % MMA_SYNC[problem.dtype, sums] == 0:
+            if loads_one_by_one:
+                time += _loading_one_by_one(problem, gpu, options["tile"], options["warps"])
             seconds[options["tile"], options["warps"], options["stages"], block_k] = time
     return dict(sorted(seconds.items(), key=lambda one: one[1]))
+
+
+def _loading_one_by_one(problem: Problem, gpu: GPU, tile: tuple[int, int], warps: tuple[int, int]) -> float:
+    """What a thread takes to load its elements of operand A, in each block of an SM."""
+    of_thread = tile[0] * problem.K / (32 * warps[0] * warps[1])
+    return _BY_ITSELF * of_thread * -(-problem.tiles(tile) // (gpu.sms * _AT_ONCE))
 
 
 class TensorCores:

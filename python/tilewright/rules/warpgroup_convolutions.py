@@ -24,8 +24,9 @@ from .tensor_cores import timed_tiles
 
 __all__ = ["CopiedPixels", "WarpgroupConvolutions", "convolutions_in", "store_operands"]
 
-# Of kernels that copy operands: seconds, and how often their bytes go through memory.
-_LAUNCH, _PASSES = 6e-6, 3.0
+# Of kernels that copy operands: seconds, of filters where the next kernel's blocks come up early, and how often their
+# bytes go through memory.
+_LAUNCH, _SHORT_LAUNCH, _PASSES = 6e-6, 3e-6, 3.0
 _NAME, _OTHER = "convolutions by warpgroups", "tensor cores"
 
 
@@ -95,10 +96,11 @@ def _lanes_of(context: Context, group: Group) -> int:
 
 
 def convolutions_in(
-    program: Program, gpu: GPU, parallel: int, settings: Mapping[str, Mapping[str, Any]]
+    program: Program, gpu: GPU, parallel: int, settings: Mapping[str, Mapping[str, Any]], *, is_short: bool = False
 ) -> dict[Operation, tuple[Decision, Tiled]]:
     """The stages that are convolutions for this rule, what it decides of them, and how they are tiled. `parallel` is
-    how many threads keep the device busy; `settings` those of `auto_schedule`.
+    how many threads keep the device busy; `settings` those of `auto_schedule`. With `is_short`, kernels start before
+    the one before them ends.
     """
     if "wgmma" not in gpu.features:
         return {}
@@ -116,7 +118,7 @@ def convolutions_in(
             continue
         if _is_computed(found[anchor.op], group):
             continue
-        decision = _decide(found[anchor.op], group, gpu, _merged(settings, group))
+        decision = _decide(found[anchor.op], group, gpu, _merged(settings, group), is_short)
         if decision is not None:
             options, root = dict(decision["configuration"]), group.root.op
             is_copied = panel_of(found[anchor.op].windows.filters, options["tile"][3], root.dtype) > 0
@@ -164,15 +166,16 @@ def _merged(settings: Mapping[str, Mapping[str, Any]], group: Group) -> dict[str
     return {key: value for name in group.names for key, value in settings.get(name, {}).items()}
 
 
-def _decide(found: Convolution, group: Group, gpu: GPU, asked: Mapping[str, Any]) -> Decision | None:
+def _decide(found: Convolution, group: Group, gpu: GPU, asked: Mapping[str, Any], is_short: bool) -> Decision | None:
     """None where another rule is asked for, or takes less time by its model."""
     what, rule = found.windows, asked.get("rule")
     if rule not in (None, _NAME):
         return None
+    launch = _SHORT_LAUNCH if is_short and not found.k_tiles.is_row else _LAUNCH
     # Rows of a box are not shared by way of the tiles' columns.
     k_tiles = found.k_tiles
     problem = Problem.of(what, k_tiles.count, k_tiles.span, is_narrow=k_tiles.is_row)
-    copying = found.bytes_copied and _LAUNCH + _PASSES * found.bytes_copied / gpu.bandwidth
+    copying = found.bytes_copied and launch + _PASSES * found.bytes_copied / gpu.bandwidth
     times = {one: time + copying for one, time in timed(problem, 1).items() if _fits(found, one)}
     if not times:
         return None
@@ -181,7 +184,8 @@ def _decide(found: Convolution, group: Group, gpu: GPU, asked: Mapping[str, Any]
     sums = found.stage.op.dtype
     contraction = contraction_of(found.stage)
     is_matmul = contraction is not None and contraction.is_product and (found.dtype, sums) in MMA_SYNC
-    others = timed_tiles(matmul, gpu, sums) if is_matmul else {}
+    # A matmul has the filters' order along K: if that is not the channels', pixels are loaded one by one.
+    others = timed_tiles(matmul, gpu, sums, loads_one_by_one=found.copies_filters) if is_matmul else {}
     if rule is None and others and next(iter(others.values())) <= next(iter(times.values())):
         return None
     fitting = [_configuration(one) for one in times]

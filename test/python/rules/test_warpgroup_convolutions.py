@@ -200,6 +200,23 @@ def test_the_faster_rule_by_the_models() -> None:
     assert s.plan is not None and [one.rule for one in s.plan] == ["tensor cores"]
 
 
+@pytest.mark.parametrize("batch", [1, 32])
+@pytest.mark.parametrize(("size", "channels", "filters"), [(56, 96, 192), (28, 192, 384), (14, 384, 768)])
+def test_patches_whose_filters_are_copied(batch: int, size: int, channels: int, filters: int) -> None:
+    """Those of ConvNeXt-T: the copy takes less than loading pixels one by one, and ends while blocks come up."""
+    case = Case(batch, (size, size), channels, filters, (2, 2), stride=(2, 2), layout="fcrs")
+    s = tw.auto_schedule(case.program()[1], H200)
+    assert s.plan is not None and [one.rule for one in s.plan] == ["elementwise", RULE]
+    assert str(s).startswith("# launched dependent\n")
+
+
+@pytest.mark.parametrize("pixels", [(4, 4, 4), (16, 2, 2), (16, 1, 4)])
+def test_tiles_of_several_small_images(pixels: tuple[int, int, int]) -> None:
+    """Images of 14 x 14 fill some of these, and none of 8 x 8."""
+    case = Case(18, (4, 6), 64, 32, (2, 2), layout="rscf", residual=True)
+    check(case, {"configuration": (("share_rows", False), ("tile", (*pixels, 32)))})
+
+
 @pytest.mark.parametrize(
     "case",
     [
