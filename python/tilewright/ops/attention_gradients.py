@@ -80,12 +80,15 @@ def attention_gradients(
     computed: all, or some of "q", "k", "v", "mask" and "sinks". Those are returned in this order.
 
     The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
-    the same gradients. On sm_90a, kernels of tensor cores compute 16-bit types, if the gradient by a mask is not
-    wanted. Heads have multiples of 8 columns, up to 256. The kernels store no scores, and need fewer matmuls if the
-    `result` of `attention` is given. With both results of `attention_with_logarithms` there is one kernel less. Where
-    there is enough to compute, tiles of which a bool mask leaves nothing are not visited, as `attention` has it.
-    Everything else is scheduled by rules. The gradient by a mask takes 12 bytes of memory for each query and key of a
-    head, or 10 with both results. `wanted` leaves it out where the mask is not learned.
+    the same gradients. On sm_90a, kernels of tensor cores compute 16-bit types. Heads have multiples of 8 columns, up
+    to 256. The kernels store no scores, and need fewer matmuls if the `result` of `attention` is given. With both
+    results of `attention_with_logarithms` there is one kernel less. Where there is enough to compute, tiles of which a
+    bool mask leaves nothing are not visited, as `attention` has it.
+
+    The gradient by a mask has a kernel of its own, which multiplies twice more. It stores sums for each element of the
+    mask alone. Of a mask that all queries of a head share, it stores sums for each key of each head. `wanted` leaves
+    this gradient out where the mask is not learned. Everything else is scheduled by rules. So are masks that have one
+    element for all keys. There the gradient by a mask takes 10 or 12 bytes of memory for each query and key of a head.
 
     If they need not be `deterministic`, one kernel may have five matmuls in place of seven. Blocks add their parts of
     the gradients by q, by TMA and in any order. So it is for heads of 128 without a mask, if both results are given and
@@ -130,7 +133,9 @@ def attention_gradients(
     is_cut = softcap is not None or options["before"] is not None
     is_read = any(one is not None for one in (mask, lengths, slopes))
     tiles = None
-    if (target is None or target.kind != "cpu") and "mask" not in names:
+    # Kernels sum the gradient by a mask for each key.
+    is_summed = mask is None or "mask" not in names or mask.shape[-1] == k.shape[-2]
+    if (target is None or target.kind != "cpu") and is_summed:
         tiles = gradient_tiles_for(q, k, v, expected[0], current_gpu(), is_cut=is_cut, reads=is_read)
     if tiles is not None:
         is_added = not deterministic and logarithms is not None and names[:_ALL] == [*_GRADIENTS[:_ALL]]

@@ -13,6 +13,7 @@ from ..te import IterVar, Tensor, compute, create_schedule, thread_axis
 from ..te.schedule import Schedule
 from .attention_chains import Chain
 from .attention_gradient_stages import Definition
+from .attention_mask import is_of_rows, mask_of_sums, mask_tile_for, schedule_mask
 from .scores import Dropout
 from .shared_heads import is_shared, of_heads, schedule_of_heads
 
@@ -57,7 +58,8 @@ def attention_gradients_of(
     multiplies the gradients of scores by K, the third multiplies weights by `head` and gradients of scores by Q. Each
     sum has one order, so the same arrays give the same gradients. `tiles` are rows and columns of the three. Of four
     tiles, the last is that of a kernel of its own for the gradients by K. Heads of keys and of values may then have
-    different widths. Only the `wanted` gradients are computed; "SINKS" is that by the sinks, in a kernel of its own.
+    different widths. Only the `wanted` gradients are computed. "MASK" is that by a mask of floats, and "SINKS" that by
+    the sinks, in kernels of their own. A mask then has an element for each key.
 
     Weights and gradients of scores are rounded to the type of Q before they are multiplied. Keys and values may have
     fewer heads than Q. If the `result` is given, the second number comes of it alone. With the `logarithms` of the
@@ -88,6 +90,8 @@ def attention_gradients_of(
         raise ValueError("expected the result beside the logarithms of its sums, got none")
     if is_listed and (mask is None or mask.dtype != "bool" or lengths is not None):
         raise ValueError("expected a mask of bools, and no lengths, to list the tiles of queries and keys")
+    if "MASK" in wanted and (mask is None or mask.dtype == "bool" or mask.shape[-1] != K.shape[-2]):
+        raise ValueError("expected a mask of floats, with an element for each key, to compute its gradient")
     of_keys = [one for one in "VK" if one in wanted]
     is_apart = len(tiles) > _TOGETHER
     needs_products = [*wanted] != ["V"]
@@ -104,7 +108,8 @@ def attention_gradients_of(
         own = tiles[2 + (is_apart and of == "K")]
         chains.append(made.gradients(own, numbers, of, "float32" if shared else Q.dtype, adds=adds))
         found |= zip(of, chains[-1].results, strict=True)
-    added = chains[-1].added
+    of_added = chains[-1] if of_keys else None
+    added = of_added.added if of_added is not None else None
     if added is not None:
         sums = added.total
         found["Q"] = compute(sums.shape, lambda *at: (sums(*at) * scale).astype(Q.dtype), name="dQ")
@@ -113,17 +118,24 @@ def attention_gradients_of(
         if name in found and [*found[name].shape] != [*x.shape]:
             found[name] = of_heads(found[name], x, f"d{name}")
             others.append(found[name])
+    if mask is not None and "MASK" in wanted:
+        own = mask_tile_for(mask, *(int(x.shape[-1]) for x in (Q, V)))
+        chains.append(made.gradients(own, numbers, ["MASK"], "float32"))
+        (found["MASK"],) = chains[-1].results
+        if is_of_rows(mask):
+            found["MASK"] = mask_of_sums(found["MASK"], mask)
+            others.append(found["MASK"])
     if "SINKS" in wanted:
         found["SINKS"] = made.of_sinks(numbers[0], numbers[1])
-    gradients = [found[name] for name in (*inputs, "SINKS") if name in found]
+    gradients = [found[name] for name in (*inputs, "MASK", "SINKS") if name in found]
     ops = [*dict.fromkeys(one.op for one in gradients)]
     s = create_schedule(ops[::-1] if adds else ops)
     for chain in chains:
         _schedule(s, chain, stages)
     for listed in made.lists.values():
         listed.schedule(s)
-    if added is not None:
-        _schedule_added(s, chains[-1], stages)
+    if of_added is not None and added is not None:
+        _schedule_added(s, of_added, stages)
         _schedule_rounding(s, found["Q"])
     for one in others:
         schedule_of_heads(s, one)
@@ -171,6 +183,9 @@ def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
     def load(tensor: Tensor, stage: Tensor, loop: IterVar) -> None:
         _load(s, tensor, stage, loop, chain, is_held=tensor in chain.held)
 
+    if chain.sums is not None:
+        schedule_mask(s, chain, load, _registers(rows), stages)
+        return
     first = chain.loops[0]
     heads = len(chain.held[0].shape) - 2
     outer, (i, *columns_of) = s[result].op.axis[:heads], s[result].op.axis[heads:]

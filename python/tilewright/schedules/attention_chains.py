@@ -45,3 +45,4 @@ class Chain:
     loops: list[Loop]
     tile: tuple[int, int]
     added: Added | None = None
+    sums: IterVar | None = None  # the heads over which the kernel sums tiles of scores: it loads all tiles for each

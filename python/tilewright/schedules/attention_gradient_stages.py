@@ -23,19 +23,16 @@ from ..te import (
     sum,
 )
 from .attention_chains import Added, Chain, Loop
+from .attention_mask import chain_of_mask, is_of_rows
 from .key_tiles import KeyTiles
 from .scores import Dropout, heads_of, in_window, logarithm_of, of_head, of_place, score, tanh_in_registers
+from .softmax_kernel import LOG2_E, whole
 
 __all__ = ["Definition"]
 
 Listed: TypeAlias = tuple[tuple[int, int], bool]  # a tile, and whether its rows are keys
 _WIDTHS = 32
-_LOG2_E = math.log2(math.e)
 _LEAST = -1e30  # What the maximum of a row counts as that sees no key. No score is less.
-
-
-def whole(extent: int, factor: int) -> int:
-    return -(-extent // factor) * factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +165,7 @@ class Definition:
 
         def element(head: Expr) -> Expr:
             at = (*places[:-1], head, places[-1])
-            share = exp2(sinks(head) * _LOG2_E - logarithms(*at))
+            share = exp2(sinks(head) * LOG2_E - logarithms(*at))
             return sum(share * (0.0 - products(*at)), axis=r)
 
         return compute((heads,), element, name="dsinks")
@@ -183,7 +180,7 @@ class Definition:
         own, others = whole(queries, rows), whole(keys, columns)
         sides = (self.q, self.head) if with_products else (self.q,)
         held = [self.filled(x, own, f"{x.name}.held.s") for x in sides]
-        factor = self.unit * _LOG2_E
+        factor = self.unit * LOG2_E
         is_masked = others > keys or self.is_masked
         is_changed = is_masked or self.softcap is not None or self.slopes is not None or self.scale != self.unit
 
@@ -249,10 +246,11 @@ class Definition:
     def gradients(
         self, tile: tuple[int, int], statistics: Sequence[Tensor], of: Sequence[str], dtype: str, *, adds: bool = False
     ) -> Chain:
-        """The gradients `of` "Q", or those of "V", of "K", or of both; if it `adds`, those by queries too."""
+        """The gradients `of` "Q", "MASK", or those of "V", of "K", or of both; if it `adds`, those by queries too."""
         rows, columns = tile
         (queries, keys), heads = self.extents, self.heads
-        of_keys = "Q" not in of
+        is_of_mask = "MASK" in of
+        of_keys = "Q" not in of and (self.mask is None or not is_of_mask or is_of_rows(self.mask))
         name, logarithms = "".join(of).lower(), statistics[0]
         own, others = whole(keys if of_keys else queries, rows), whole(queries if of_keys else keys, columns)
         all_queries, all_keys = (others, own) if of_keys else (own, others)
@@ -267,18 +265,18 @@ class Definition:
 
         def exponent(outer: Sequence[Expr], i: Expr, j: Expr, raw: Expr) -> tuple[Expr, Expr | None]:
             """Of two, of a weight; and the tanh of a softcap."""
-            bent, value = None, raw * (self.scale * _LOG2_E)
+            bent, value = None, raw * (self.scale * LOG2_E)
             if self.softcap is not None:
                 bent = tanh_in_registers(raw, self.scale / self.softcap)
-                value = bent * (self.softcap * _LOG2_E)
+                value = bent * (self.softcap * LOG2_E)
             # Behind the last query weights are 0.
             if self.slopes is not None:
                 away = (j - (i + self.first(outer))).astype("float32")
-                value = value + self.slopes(outer[-1]) * _LOG2_E * away
+                value = value + self.slopes(outer[-1]) * LOG2_E * away
             known = of_query(logarithms, outer, i, float("inf"))
             own = self.mask_at(outer, i, j, all_queries, all_keys)
             if own is not None and self.adds_mask:
-                value = value + own.astype("float32") * _LOG2_E
+                value = value + own.astype("float32") * LOG2_E
                 # Of a query that sees no key a score less the logarithm is none.
                 known = select(known == const(float("-inf"), "float32"), const(float("inf"), "float32"), known)
             return value - known, bent
@@ -319,10 +317,10 @@ class Definition:
                     value = self.used(value, outer, i, j)
                 else:
                     value = value * (self.used(ahead(*at), outer, i, j) - of_query(statistics[1], outer, i, 0.0))
-                    value = value if bent is None else value * (1.0 - bent * bent)
+                    value = value if bent is None or is_of_mask else value * (1.0 - bent * bent)
                 # A gradient by a masked score may be none.
                 value = value if known and ahead is None else masked(value, at, i, j)
-                return value.astype(self.q.dtype)
+                return value if is_of_mask else value.astype(self.q.dtype)
 
             made = compute(raw.shape, element, name=f"{'P' if of_weights else 'dS'}.{stem}")
             return loaded, [raw] if ahead is None else [raw, ahead], [*known, made]
@@ -343,6 +341,8 @@ class Definition:
             made = compute((*heads, own, other.shape[-1]), product, name=f"{total}.{name}")
             return Loop(made, r, loaded, products_, of_scores)
 
+        if is_of_mask and self.mask is not None:
+            return chain_of_mask(self.mask, tile, held, *elements("sums", held, of_weights=False))
         # What is read first is computed first: the other loop follows it.
         loops = [loop(f"d{one}", one == "V") for one in of]
 
