@@ -263,7 +263,8 @@ def _can_step(found: Convolution) -> bool:
     if len(seen) != len(wanted) or {id(axis) for axis in seen} != {id(axis) for axis in wanted}:
         return False
     if found.k_tiles.is_row:
-        return True
+        # Rows of images are copied by windows that share none.
+        return what.strides[0] <= _LARGEST_STEP or what.kernel[0] <= what.strides[0]
     if found.order != "nyxc" or what.channels * item % ALIGNED or max(what.strides) > _LARGEST_STEP:
         return False
     if max(what.kernel) * max(what.dilations) > _LARGEST_BOX // 2:

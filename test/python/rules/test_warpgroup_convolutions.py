@@ -133,6 +133,8 @@ CASES = [
     Case(2, (21, 21), 3, 64, (7, 7), stride=(2, 2), padding=(3, 3), layout="fcrs", residual=True, first=True),
     Case(2, (21, 19), 3, 64, (7, 5), stride=(2, 2), padding=(3, 2)),
     Case(3, (16, 16), 3, 40, (4, 4), stride=(4, 4), layout="fcrs", first=True, inlined=True),
+    Case(3, (40, 40), 3, 32, (10, 10), stride=(10, 10), layout="fcrs", residual=True),
+    Case(2, (41, 40), 2, 32, (9, 11), stride=(10, 9), padding=(1, 2), layout="fcrs"),
     Case(1, (16, 17), 1, 32, (3, 3), padding=(0, 1), bare=True),
 ]
 

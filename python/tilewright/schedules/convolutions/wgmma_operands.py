@@ -97,12 +97,16 @@ def rows_of_the_kernel(
     (height, width), (above, left), channels, (kernel, columns) = what.size, what.before, what.channels, what.kernel
     n, h, w, f = whole
     h += over - 1
+    # Rows that no other window has, as those of patches, are counted in their window: TMA steps over few rows.
+    is_apart = kernel <= stride and over == 1
     # Rows and columns that the last tiles and the last elements of a step reach are there.
-    high = (h - 1) * stride + phases
+    high = (h, phases) if is_apart else ((h - 1) * stride + phases,)
     wide = -(-((w - 1) * across * lanes + length) // GRANULE) * GRANULE
 
-    def framed(n: Expr, y: Expr, e: Expr) -> Expr:
+    def framed(n: Expr, *at: Expr) -> Expr:
         # An element is read for each, so that those of a pixel are stored at once.
+        *rows, e = at
+        y = rows[0] * stride + rows[1] if is_apart else rows[0]
         places = (n, y - above, indexdiv(e, lanes) - left, indexmod(e, lanes))
         ends = (what.batch, height, width, channels)
         inside = all_of(*(one >= 0 for one in places[1:3]), *(one < end for one, end in zip(places, ends, strict=True)))
@@ -114,11 +118,11 @@ def rows_of_the_kernel(
         inside = all_of(f < what.filters, r < kernel, x < columns, c < channels)
         return if_then_else(inside, weight(f, r, x, c), 0)
 
-    Xp = compute((n, high, wide), framed, name="Xp")
+    Xp = compute((n, *high, wide), framed, name="Xp")
     Wp = compute((over * phases, f, length), row, name="Wp")
     As = compute(
         (n, h, w, phases, length),
-        lambda n, y, x, b, e: Xp[n, y * stride + b, x * (across * lanes) + e],
+        lambda n, y, x, b, e: Xp(n, *((y, b) if is_apart else (y * stride + b,)), x * (across * lanes) + e),
         name="As",
     )
     Bs = compute((phases, over, f, length), lambda b, r, f, e: Wp[r * phases + b, f, e], name="Bs")
