@@ -14,7 +14,7 @@ from ..rules.facts import extent_of
 from ..target import Target
 from ..te import Expr, Tensor, compute, exp, log, rsqrt
 from .by_rules import acc_of, axes_of, by_rules, expect_floats, given, operate
-from .long_rows import is_long, largest_and_total
+from .long_rows import is_long, largest_and_total, mean_and_variance
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_shape
 
@@ -88,10 +88,12 @@ def normalized(
     scaled: Any,
     *,
     centred: bool = True,
+    target: Target | None = None,
 ) -> Tensor:
     """Elements minus their mean over `axes` (if `centred`), divided by the root of their variance.
 
-    `scaled(value, *at)` of each is computed in the accumulator's type, and rounded to the elements' type.
+    `scaled(value, *at)` of each is computed in the accumulator's type, and rounded to the elements' type. With a
+    `target` other than a processor, rows that registers cannot keep are read once for the mean and the variance.
     """
     acc, count = acc_of(X.dtype), math.prod(extent_of(X.shape[axis]) for axis in axes)
     scale = 1.0 / count if count else math.nan
@@ -99,6 +101,15 @@ def normalized(
     def at_row(at: Sequence[Any]) -> list[Any]:
         return [0 if place in axes else one for place, one in enumerate(at)]
 
+    if centred and is_long(X, axes, target):
+        of_row = mean_and_variance(X, axes, acc)
+
+        def normal(*at: Expr) -> Expr:
+            mean, variance = of_row(*at_row(at))
+            value = (X(*at).astype(acc) - mean) * rsqrt(variance + epsilon)
+            return scaled(value, *at).astype(X.dtype)
+
+        return compute(X.shape, normal, name="Y")
     centre = X
     if centred:
         total = reduced("total", X, axes, True, lambda e: e.astype(acc))
@@ -152,7 +163,7 @@ def group_norm(
             value = value * some["gamma"](g * each + e).astype(value.dtype)
         return value + some["beta"](g * each + e).astype(value.dtype) if "beta" in some else value
 
-    made = normalized(grouped, range(2, 3 + len(rest)), epsilon, scaled)
+    made = normalized(grouped, range(2, 3 + len(rest)), epsilon, scaled, target=target)
 
     def of_channel(n: Expr, c: Expr, *at: Expr) -> Expr:
         return made(n, c // each, c % each, *at)

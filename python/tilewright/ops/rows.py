@@ -135,4 +135,4 @@ def _normalized(
             value = value * some["gamma"](*place).astype(value.dtype)
         return value + some["beta"](*place).astype(value.dtype) if "beta" in some else value
 
-    return by_rules([X, *some.values()], normalized(X, axes, epsilon, scaled, centred=centred), target)
+    return by_rules([X, *some.values()], normalized(X, axes, epsilon, scaled, centred=centred, target=target), target)

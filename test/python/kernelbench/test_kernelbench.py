@@ -63,6 +63,14 @@ def test_several_columns_on_the_simulator() -> None:
     check(next(one for one in LEVEL2 if one[0] == "Conv2d_Activation_BatchNorm"), "sim -device=H200")
 
 
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumsum_reverse", "cumsum_exclusive", "masked_cumsum"])
+def test_running_sums_are_one_kernel(name: str) -> None:
+    problem = next(one for one in LEVEL1 if one[0] == name)
+    given = [te.placeholder(shape, "float32", f"x{i}") for i, shape in enumerate(problem[1])]
+    assert len(list(tw.auto_schedule(problem[2](OfTe, *given), "cuda -device=H200").plan or ())) == 1
+    check(problem, "sim -device=H200")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["cpu", "sim -device=H200"])
 @pytest.mark.parametrize(("name", "shapes", "words"), PROBLEMS)

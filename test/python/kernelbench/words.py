@@ -10,7 +10,6 @@ from tilewright import te
 from tilewright.graph.operators import OPERATORS
 from tilewright.graph.operators.reductions import reduced
 from tilewright.ops.normalization import normalized
-from tilewright.ops.running import running_sums
 
 __all__ = ["OfTe", "OfTorch"]
 
@@ -40,6 +39,21 @@ def _binary(f: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 
 def _map(f: Callable[[Any], Any], name: str = "mapped") -> Callable[[Any], Any]:
     return lambda x: te.compute(x.shape, lambda *at: f(x(*at)), name=name)
+
+
+def _running(combine: Callable[[Any, Any], Any], x: Any, axis: int, reverse: bool = False) -> Any:
+    """Of each row along the last axis what all elements up to each are combined to."""
+    *rows, extent = x.shape
+    assert axis % x.ndim == len(rows)
+
+    def place(step: Any) -> Any:
+        return extent - 1 - step if reverse else step
+
+    state = te.placeholder((extent, *rows), x.dtype, name="state")
+    first = te.compute((1, *rows), lambda step, *row: x(*row, place(step)), name="first")
+    more = te.compute(state.shape, lambda step, *row: combine(state(step - 1, *row), x(*row, place(step))), name="more")
+    results = te.scan(first, more, state, [x], name="results")
+    return te.compute(x.shape, lambda *at: results(place(at[-1]), *at[:-1]), name="running")
 
 
 def _softplus(v: Any) -> Any:
@@ -179,13 +193,14 @@ class OfTe:
     def argmin(x: Any, axis: int) -> Any:
         return _operate("argmin", x, axis=axis % x.ndim, keepdims=False, select_last=False)
 
-    @staticmethod
-    def cumsum(x: Any, axis: int, *, reverse: bool = False, exclusive: bool = False) -> Any:
-        return running_sums(x, "float32", axis % x.ndim, exclusive, reverse)
+    @classmethod
+    def cumsum(cls, x: Any, axis: int, *, reverse: bool = False, exclusive: bool = False) -> Any:
+        total = _running(lambda a, b: a + b, x, axis, reverse)
+        return te.compute(x.shape, lambda *at: total(*at) - x(*at), name="before") if exclusive else total
 
     @staticmethod
     def cumprod(x: Any, axis: int) -> Any:
-        return running_sums(x, "float32", axis % x.ndim, is_product=True)
+        return _running(lambda a, b: a * b, x, axis)
 
     @staticmethod
     def softmax(x: Any, axis: int) -> Any:

@@ -84,6 +84,30 @@ def test_norms(shape: tuple[int, int], dtype: Any) -> None:
     check(ops.rms_norm(x, g, target=SIM), exact, 4 * ROUNDING[dtype])
 
 
+@pytest.mark.parametrize("case", ["far from 0", "an outlier first", "alike", "not finite"])
+def test_norms_in_one_pass(case: str) -> None:
+    """Sums of the differences from about the mean: what the mean is, and what is sampled, costs no accuracy."""
+    x = drawn(2, 6, 130, 60)
+    if case == "far from 0":
+        x = x + 100.0
+    elif case == "an outlier first":
+        x[:, :, 0, 0] = 300.0
+    elif case == "alike":
+        x = torch.full_like(x, 3.3)
+    else:
+        x[0, 1, 100, 7] = torch.inf
+    g, b = drawn(6), drawn(7)[1:].clone()
+    exact, rounding = F.group_norm(x.double(), 1, g.double(), b.double()), 2e-5 if case == "far from 0" else 2e-6
+    check(ops.group_norm(x, g, b, groups=1, target=SIM), exact, rounding)
+    check(ops.layer_norm(x, axis=(1, 2, 3), target=SIM), F.layer_norm(x.double(), x.shape[1:]), rounding)
+
+
+def test_a_mean_and_a_variance_take_one_pass() -> None:
+    function = ops.group_norm.function(Operand((16, 66, 256, 256), "float32"), groups=3, target=GPU)
+    # The mean of some elements; sums in parts; what these are in all; and the results.
+    assert len(function.launch_config().launches) == 4
+
+
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("op", "shapes", "kernels"),
