@@ -211,6 +211,14 @@ int32_t ModelCall::allocateOutputs() {
     if (value.phase != phase || value.memory != TilewrightInArguments || argumentOf(value))
       continue;
     const TilewrightArgument &argument = signature.arguments[value.place];
+    if (caller) {
+      if (int32_t failed = caller->allocate(caller->context, int32_t(value.place), &tensors[i]))
+        return failed;
+      all[value.place] = {};
+      all[value.place].type = TilewrightTypeDLTensor;
+      all[value.place].pointer = &tensors[i];
+      continue;
+    }
     bool isHere = deviceType == TilewrightDeviceCPU && tilewrightFFI.adoptTensor && !tilewrightFFI.getAllocator();
     TilewrightAny &made = all[value.place];
     if (isHere ? allocateOnHost(signature, argument, tensors[i].shape, made)
@@ -305,11 +313,14 @@ int32_t ModelCall::runOnHost() {
   return failed;
 }
 
-int32_t ModelCall::run(const TilewrightAny *given, int32_t count, TilewrightAny *result) {
-  bool inputsAlone = tilewrightHostLeavesOutputs(&signature, count);
+int32_t ModelCall::runWith(const TilewrightAny *given, int32_t count, bool inputsAlone) {
   if (allocateTables() || check(given, count, inputsAlone) || beginPhase())
     return -1;
-  if (program ? runOnDevice() : runOnHost())
+  return (program ? runOnDevice() : runOnHost()) ? -1 : 0;
+}
+
+int32_t ModelCall::run(const TilewrightAny *given, int32_t count, TilewrightAny *result) {
+  if (runWith(given, count, tilewrightHostLeavesOutputs(&signature, count)))
     return -1;
   if (!numOutputs)
     return 0;
@@ -326,4 +337,15 @@ int32_t tilewrightHostCallModel(TilewrightModel *model, const TilewrightSignatur
                                 TilewrightProgram *program, const TilewrightAny *given, int32_t count,
                                 TilewrightAny *result) {
   return ModelCall{*model, *signature, program}.run(given, count, result);
+}
+
+int32_t tilewrightHostCallModelInto(TilewrightModel *model, const TilewrightSignature *signature,
+                                    TilewrightProgram *program, const TilewrightAny *inputs, int32_t count,
+                                    const TilewrightOutputs *outputs) {
+  ModelCall call{*model, *signature, program, outputs};
+  if (call.runWith(inputs, count, /*inputsAlone=*/true))
+    return -1;
+  if (outputs->numbers)
+    std::copy(call.numbers, call.numbers + model->numberCount, outputs->numbers);
+  return 0;
 }

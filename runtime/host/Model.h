@@ -115,6 +115,21 @@ int32_t tilewrightHostCallModel(TilewrightModel *model, const TilewrightSignatur
                                 TilewrightProgram *program, const TilewrightAny *given, int32_t count,
                                 TilewrightAny *result);
 
+/// Outputs that the caller allocates, each when its shape is known.
+struct TilewrightOutputs {
+  /// Allocates the argument with that number: `tensor` has all of it but where its elements begin. What is not 0 ends
+  /// the call, whose result it is then: the caller knows what went wrong.
+  int32_t (*allocate)(void *context, int32_t argument, TilewrightDLTensor *tensor);
+  void *context;
+  /// Where a call that ends well writes the model's numbers. May be null.
+  int64_t *numbers;
+};
+
+/// A call with the inputs alone, whose outputs the caller allocates.
+int32_t tilewrightHostCallModelInto(TilewrightModel *model, const TilewrightSignature *signature,
+                                    TilewrightProgram *program, const TilewrightAny *inputs, int32_t count,
+                                    const TilewrightOutputs *outputs);
+
 /// Makes all that the first call on a GPU makes otherwise, as a function of tvm-ffi's ABI: of the GPU whose number is
 /// the one argument, 0 where there is none.
 int32_t tilewrightHostLoadModel(TilewrightModel *model, TilewrightProgram *program, const TilewrightAny *args,

@@ -19,6 +19,8 @@ struct ModelCall {
   TilewrightModel &model;
   const TilewrightSignature &signature;
   TilewrightProgram *program;
+  /// Who allocates the outputs that are not given, where that is neither tvm-ffi's environment nor the run time.
+  const TilewrightOutputs *caller = nullptr;
 
   TilewrightAny *all = nullptr;
   int64_t *numbers = nullptr;
@@ -50,6 +52,8 @@ struct ModelCall {
   }
 
   int32_t run(const TilewrightAny *given, int32_t count, TilewrightAny *result);
+  /// The same, but for what is returned.
+  int32_t runWith(const TilewrightAny *given, int32_t count, bool inputsAlone);
 
   /// The value as it is an argument of the model, or null.
   const TilewrightDLTensor *argumentOf(const TilewrightModelValue &value) const {

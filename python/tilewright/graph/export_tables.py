@@ -11,7 +11,7 @@ from mlir import ir
 from ..compiler.llvm_text import numbers_constant, text_constant
 from ..dtypes import DLPACK_CODES, dtype_of
 from ..errors import TilewrightError
-from ..te import Expr
+from ..te import Expr, var
 from ..te.emit_numbers import known_attrs
 from ..te.emit_types import dtype_attr
 from ..te.expr import Call, Const, Var
@@ -94,11 +94,16 @@ class ModelTables:
     """
 
     weights: dict[str, np.ndarray]
+    number_count: int
+    """How many numbers a call computes."""
+    count_rows: dict[str, int]
+    """Of the function of this process, which of them data decide, by symbol."""
 
     def __init__(self, model: Model, name: str, addresses: Mapping[ir.Value, int] | None = None) -> None:
         self._model, self._name, self._addresses = model, name, addresses
         self._numbers: dict[tuple[int, int, int], int] = {}
-        self._phases = phases_of(model)
+        # A process asks for all numbers that data decide, a library for those that something depends on.
+        self._phases = phases_of(model, reads_all=addresses is not None)
         self._number_phases: list[int] = []
         self._places: dict[str, tuple[int, int]] = {}
         self._texts: dict[str, int] = {}
@@ -117,6 +122,9 @@ class ModelTables:
         self._add_groups()
         self._add_outputs()
         self._counted = [self._row(value) for value in model.counts.values()]
+        asked = self._phases.of_count if addresses is not None else ()
+        self.count_rows = {symbol: self._number(var(symbol)) for symbol in asked}
+        self.number_count = len(self._numbers)
 
     def _add_arguments(self) -> None:
         model = self._model

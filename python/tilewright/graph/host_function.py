@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,10 +26,20 @@ if TYPE_CHECKING:
     from ..runtime.ndarray import NDArray
     from .model import Model
 
-__all__ = ["HostFunction"]
+__all__ = ["Allocator", "HostFunction", "Made"]
+
+Allocator = Callable[[int, tuple[int, ...]], Any]
+Made = tuple[list[Any], dict[str, int]]
 
 _NAME = "model"
+_Allocate = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(DLTensor))
 _SafeCall = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)
+
+
+class _Outputs(ctypes.Structure):
+    """TilewrightOutputs of runtime/host/Model.h."""
+
+    _fields_ = (("allocate", _Allocate), ("context", ctypes.c_void_p), ("numbers", ctypes.POINTER(ctypes.c_int64)))
 
 
 class HostFunction:
@@ -51,12 +61,17 @@ class HostFunction:
             if on_gpu:
                 symbols[f"__tvm_ffi_{program.name}_load"] = lookup(program.engine, f"__tvm_ffi_{program.name}_load")
         with context():
-            module = ir.Module.parse(ModelTables(model, _NAME, addresses).module_text())
+            tables = ModelTables(model, _NAME, addresses)
+            module = ir.Module.parse(tables.module_text())
             # The groups of target sim launch on the simulator themselves.
             options = f"target={'cuda' if on_gpu else 'cpu'} model=true"
             run_manager(PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})"), module.operation)
             self._engine = Engine(module, 0, symbols)
         self._call = _SafeCall(lookup(self._engine, f"__tvm_ffi_{_NAME}"))
+        described = [f"{_NAME}_model", f"{_NAME}_signature", *([f"{_NAME}_program"] if on_gpu else [])]
+        self._described = [lookup(self._engine, each) for each in described] + [0] * (not on_gpu)
+        self._output_count = len(model.outputs)
+        self._number_count, self._count_rows = tables.number_count, tables.count_rows
         if on_gpu:
             weakref.finalize(self, _close, lookup(self._engine, f"{_NAME}_model"), self._engine).atexit = False
 
@@ -67,12 +82,25 @@ class HostFunction:
         address = ctypes.cast(self._call, ctypes.c_void_p).value
         return tvm_ffi.Function.__from_extern_c__(address, keep_alive_object=self)
 
-    def on_host(self, arrays: Sequence[np.ndarray]) -> None:
-        """Runs the model on its inputs and outputs, in the processor's memory."""
-        self._run(arrays, CPU, 0)
+    def on_host(self, arrays: Sequence[np.ndarray], allocate: Allocator | None = None) -> Made:
+        """Runs the model in the processor's memory.
 
-    def on_gpu(self, arrays: Sequence[NDArray], device: Device) -> None:
-        """Runs the model on its inputs and outputs, on the GPU that they are on and its current stream."""
+        Parameters
+        ----------
+        arrays
+            The inputs and the outputs, or the inputs alone.
+        allocate
+            Makes an output, by its number among the outputs and its shape, where the inputs alone are given.
+
+        Returns
+        -------
+        tuple
+            The outputs that were allocated, and what the numbers are that data decide, by symbol.
+        """
+        return self._run(arrays, CPU, 0, allocate)
+
+    def on_gpu(self, arrays: Sequence[NDArray], device: Device, allocate: Allocator | None = None) -> Made:
+        """The same on the GPU that the arrays are on, and its current stream."""
         stream = current_stream(device)
         set_stream = libtvm_ffi().TVMFFIEnvSetStream
         before = ctypes.c_void_p()
@@ -80,13 +108,14 @@ class HostFunction:
         if set_stream(*where, ctypes.c_void_p(stream.handle), ctypes.byref(before)):
             raise_error()
         try:
-            self._run(arrays, CUDA, device.index)
+            outputs, numbers = self._run(arrays, CUDA, device.index, allocate)
         finally:
             set_stream(*where, before, None)
-        for array in arrays:
+        for array in (*arrays, *outputs):
             array.used_on(stream)
+        return outputs, numbers
 
-    def _run(self, arrays: Sequence[Any], kind: int, index: int) -> None:
+    def _run(self, arrays: Sequence[Any], kind: int, index: int, allocate: Allocator | None) -> Made:
         count = len(arrays)
         arguments, tensors, shapes = (Any_ * count)(), (DLTensor * count)(), list[Any]()
         begin = ctypes.addressof(tensors)
@@ -97,9 +126,36 @@ class HostFunction:
             code, bits = DLPACK_CODES[array.dtype.name]
             tensors[i] = (address_of(array), kind, index, len(shape), code, bits, 1, extents, None, 0)
             arguments[i] = (TYPE_DLTENSOR, 0, begin + i * ctypes.sizeof(DLTensor))
+        if allocate is not None:
+            return self._run_allocating(arguments, allocate)
         result = Any_()
         if self._call(None, arguments, count, ctypes.addressof(result)):
             raise_error()
+        return [], {}
+
+    def _run_allocating(self, arguments: Any, allocate: Allocator) -> Made:
+        count, outputs, failures = len(arguments), [None] * self._output_count, list[BaseException]()
+
+        def made(_context: Any, argument: int, found: Any) -> int:
+            try:
+                tensor = found.contents
+                output = allocate(argument - count, tuple(tensor.shape[: tensor.ndim]))
+                tensor.data, outputs[argument - count] = address_of(output), output
+            except BaseException as error:  # which a C function cannot pass on
+                failures.append(error)
+                return -1
+            return 0
+
+        numbers = (ctypes.c_int64 * self._number_count)()
+        given = _Outputs(_Allocate(made), None, numbers)
+        failed = library().tilewrightHostCallModelInto(
+            *map(ctypes.c_void_p, self._described), arguments, count, ctypes.byref(given)
+        )
+        if failures:
+            raise failures[0]
+        if failed:
+            raise_error()
+        return outputs, {name: numbers[row] for name, row in self._count_rows.items()}
 
 
 def _close(model: int, engine: Engine) -> None:

@@ -20,7 +20,7 @@ from ..runtime.stream import stream_of_arrays
 from ..target import Target
 
 if TYPE_CHECKING:
-    from .host_function import HostFunction
+    from .host_function import Allocator, HostFunction, Made
     from .views import View
 
 __all__ = ["HostMemory", "Memory", "fitting", "memory_of"]
@@ -85,9 +85,9 @@ class HostMemory:
         del given
         return self.empty(shape, dtype)
 
-    def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
-        """Runs a model's function on arrays of this memory."""
-        function.on_host(arrays)
+    def run(self, function: HostFunction, arrays: Sequence[Any], allocate: Allocator | None = None) -> Made:
+        """Runs a model's function on arrays of this memory, as `HostFunction.on_host` does."""
+        return function.on_host(arrays, allocate)
 
     def returned(self, value: Any, given: Sequence[Any]) -> Any:
         """An output as the caller gets it: a tensor of PyTorch where an input is one."""
@@ -189,8 +189,8 @@ class DeviceMemory:
                 return NDArray(tensor.data_ptr(), tuple(shape), as_dtype(dtype), self._device, None, tensor)
         return self.empty(shape, dtype)
 
-    def run(self, function: HostFunction, arrays: Sequence[Any]) -> None:
-        function.on_gpu(arrays, self._device)
+    def run(self, function: HostFunction, arrays: Sequence[Any], allocate: Allocator | None = None) -> Made:
+        return function.on_gpu(arrays, self._device, allocate)
 
     def returned(self, value: Any, given: Sequence[Any]) -> Any:
         tensors = [one for one in given if is_of_torch(one)]

@@ -109,7 +109,9 @@ class Model:
         Raises TypeError and ValueError for inputs that do not fit, before anything runs, and DriverError where the
         GPU's memory is not enough.
         """
-        results, _ = self.results_and_extents(*arrays, **named)
+        results = None if named else self._of_tensors(arrays)
+        if results is None:
+            results, _ = self._called(arrays, named)
         return results[0] if len(results) == 1 else results
 
     def results_and_extents(self, *arrays: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, int]]:
@@ -117,18 +119,21 @@ class Model:
 
         Raises what a call raises: TypeError, ValueError and DriverError.
         """
-        if not named and (results := self._of_tensors(arrays)) is not None:
-            return results, {}
+        results = None if named or self.counts else self._of_tensors(arrays)
+        return self._called(arrays, named) if results is None else (results, {})
+
+    def _called(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, int]]:
+        """What `results_and_extents` returns, by arrays of the target's memory."""
         memory, arranged = self._memory, self._arranged(arrays, named)
         with memory.in_stream(arranged):
             try:
                 given, extents = self._bound(arranged)
                 if self.counts:
-                    outputs = self._run_groups(given, extents)
+                    outputs, decided = memory.run(self.host_function(), given, partial(self._output, arranged))
+                    extents |= decided
                 else:
-                    outputs = [
-                        memory.output(shape_of(kind.shape, extents), kind.dtype, arranged) for _, kind in self.outputs
-                    ]
+                    shapes = (shape_of(kind.shape, extents) for _, kind in self.outputs)
+                    outputs = [self._output(arranged, *each) for each in enumerate(shapes)]
                     memory.run(self.host_function(), [*given, *outputs])
             except DriverError as error:
                 if error.code != OUT_OF_MEMORY or self.counts:
@@ -317,19 +322,9 @@ class Model:
                     self._compiled = HostFunction(self, placed)
         return self._compiled
 
-    def _run_groups(self, given: Sequence[Any], extents: dict[str, int]) -> list[Any]:
-        """Runs the groups one after the other, and returns the outputs, none of which is an input or a weight."""
-        values, arena = self._start(given), self._memory.arena(self.plan.arena_bytes)
-        for group in self.groups:
-            self._run_group(group, values, extents, arena)
-        self._read_counts(values, extents)
-        made = {value for group in self.groups for value in group.results}
-        outputs: list[Any] = []
-        for number, value in enumerate(self.results[: len(self.outputs)]):
-            tensor = self._tensor(value, values, extents)
-            is_own = value in made and value not in self.results[:number]
-            outputs.append(tensor if is_own else self._memory.constant(np.array(_on_host(tensor))))
-        return outputs
+    def _output(self, arranged: Sequence[Any], number: int, shape: tuple[int, ...]) -> Any:
+        """Memory for an output of that number, in a call with these inputs."""
+        return self._memory.output(shape, self.outputs[number][1].dtype, arranged)
 
     def _read_counts(self, values: Mapping[ir.Value, Any], extents: dict[str, int]) -> None:
         """Adds the numbers that data decide to the extents of a call, as far as they have been computed."""
@@ -380,9 +375,8 @@ class Model:
         return [given[name] for name in names]
 
     def _array(self, name: str, kind: TensorType, given: Any) -> Any:
-        expected = self.stored.get(name, kind.dtype)
         array = self._memory.given(f"{self.name}: input {name!r}", given)
-        if array.dtype.name != expected:
+        if array.dtype.name != (expected := self.stored.get(name, kind.dtype)):
             raise TypeError(f"{self.name}: input {name!r}: expected {expected}, got {array.dtype.name}")
         return self._memory.viewed(array, "uint8") if name in self.stored else array
 

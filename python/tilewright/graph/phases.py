@@ -29,10 +29,11 @@ class Phases:
         return bisect_right(self.begins, group) - 1
 
 
-def phases_of(model: Model) -> Phases:
+def phases_of(model: Model, *, reads_all: bool = False) -> Phases:
     """The phases of a model, which has as few as can be: the host waits for each.
 
-    A phase reads all numbers that have been made when it begins.
+    A phase reads all numbers that have been made when it begins. With `reads_all`, what nothing depends on is read,
+    too.
     """
     begins, of_count = [0], dict[str, int]()
     made: set[ir.Value] = {*model.arguments, *model.constants}
@@ -50,5 +51,6 @@ def phases_of(model: Model) -> Phases:
         begin(position, {symbol.name for symbol in group.all_symbols} & {*model.counts})
         made.update(group.results)
     shown = (extent for _, kind in model.outputs for extent in kind.shape if not isinstance(extent, int))
-    begin(len(model.groups), {one.name for one in parts(shown) if isinstance(one, Var)} & {*model.counts})
+    needed = {one.name for one in parts(shown) if isinstance(one, Var)} & {*model.counts}
+    begin(len(model.groups), {*model.counts} if reads_all else needed)
     return Phases(begins, of_count)

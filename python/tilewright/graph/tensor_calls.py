@@ -31,7 +31,7 @@ class TensorCalls:
         self._model = model
         self._device = model.target.kind
         # The simulator's calls end with Ctrl-C, whose exception tvm-ffi does not raise.
-        self._has_part = self._device in ("cpu", "cuda") and not model.stored and not model.counts
+        self._has_part = self._device in ("cpu", "cuda") and not model.stored and bool(model.outputs)
         self._function: Callable[..., Any] | None = None
 
     def __call__(self, arrays: Sequence[Any]) -> tuple[Any, ...] | None:

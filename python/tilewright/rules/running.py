@@ -50,7 +50,6 @@ class Running:
     def schedule(self, decision: Decision) -> tuple[Schedule, Tensor]:
         """The schedule, and the result in it."""
         extent = self.output.shape[-1]
-        assert isinstance(extent, int)
 
         def element(*at: Any) -> Expr:
             step = extent - 1 - at[-1] if self.is_reversed else at[-1]
@@ -70,7 +69,8 @@ def running_in(outputs: Sequence[Operation], gpu: GPU | None) -> Running | None:
     """The running results that are all that the program computes; None where there is another stage in it.
 
     It is a scan of one state, each of which combines the one before and an element of a row. The program stores the
-    results by rows, in the order of the elements. What it reads lies along the rows.
+    results by rows, in the order of the elements. What it reads lies along the rows. Of the extents, that of a row
+    alone may be symbolic; its results begin with the first then.
     """
     if gpu is None or len(outputs) != 1:
         return None
@@ -81,10 +81,10 @@ def running_in(outputs: Sequence[Operation], gpu: GPU | None) -> Running | None:
         return None
     if any(not isinstance(op, ComputeOp) or op.reduction is not None or op.num_outputs != 1 for op in ops):
         return None
-    if not output.shape or not all(isinstance(extent, int) for extent in output.shape):
+    if not output.shape or not all(isinstance(extent, int) and extent > 0 for extent in output.shape[:-1]):
         return None
     extent = output.shape[-1]
-    if not isinstance(extent, int) or not SHORTEST <= extent <= LONGEST or 0 in output.shape:
+    if isinstance(extent, int) and not SHORTEST <= extent <= LONGEST:
         return None
     assert isinstance(output, ComputeOp)
     (scan,) = scans
@@ -120,7 +120,7 @@ def _combined(scan: ScanOp) -> tuple[str, Expr] | None:
     return value.op, element
 
 
-def _stored(output: ComputeOp, scan: ScanOp, extent: int) -> tuple[Read, Expr, bool] | None:
+def _stored(output: ComputeOp, scan: ScanOp, extent: int | Expr) -> tuple[Read, Expr, bool] | None:
     """The result that is read, what an element of the output is made of it, and whether rows end with the first."""
     axes = output.axis
     if output is scan:
@@ -135,13 +135,20 @@ def _stored(output: ComputeOp, scan: ScanOp, extent: int) -> tuple[Read, Expr, b
     if len(others) != len(axes) - 1 or any(index is not axis for index, axis in zip(others, axes)):
         return None
     place = linear_of(step)
-    if place is None or [id(axis) for axis, _ in place.terms.values()] != [id(axes[-1])] or scan.shape[0] != extent:
+    if place is None or [id(axis) for axis, _ in place.terms.values()] != [id(axes[-1])]:
+        return None
+    if not _is_same_extent(scan.shape[0], extent):
         return None
     factor = place.of(axes[-1])
-    if (factor, place.constant) not in ((1, 0), (-1, extent - 1)):
+    reversed_at = [(-1, extent - 1)] if isinstance(extent, int) else []
+    if (factor, place.constant) not in [(1, 0), *reversed_at]:
         return None
     value = rewrite(value, lambda part: result if isinstance(part, Read) and part.tensor.op is scan else None)
     return result, value, factor == -1
+
+
+def _is_same_extent(a: int | Expr, b: int | Expr) -> bool:
+    return same(a, b) if isinstance(a, Expr) and isinstance(b, Expr) else isinstance(a, int) and a == b
 
 
 def _lies_along(element: Expr, step: IterVar) -> bool:

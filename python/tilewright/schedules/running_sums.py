@@ -83,9 +83,9 @@ def running_results_of_rows(
     name: str = "Y",
 ) -> tuple[Schedule, Tensor]:
     """The same for any of the `COMBINERS`, of elements that are computed. `element` gets the indices of an element of
-    the rows, and `stored` a result and its indices."""
+    the rows, and `stored` a result and its indices. The rows may be of a symbolic extent: they are in chunks then."""
     *some, extent = shape
-    assert isinstance(extent, int) and extent <= LONGEST
+    assert not isinstance(extent, int) or extent <= LONGEST
     of = _Rows(combiner, tuple(shape), element, acc, exclusive, reverse)
     made = of.stages()
 
@@ -99,10 +99,10 @@ def running_results_of_rows(
     s = create_schedule(Y.op)
     mine = s.cache_read(made.elements, "local", [made.running])
     rows = prod(size for size in some if isinstance(size, int))
-    of_block = max(1, min(128 // of.threads, rows)) if len(some) == 1 and of.chunks == 1 else 1
+    of_block = 1 if len(some) != 1 or of.has_chunks else max(1, min(128 // of.threads, rows))
     block = _share_rows(s, Y, of, of_block)
     _add_up_in_shared(s, Y, made, mine, block, of.threads)
-    if of.chunks > 1:
+    if of.has_chunks:
         _add_chunks(s, Y, made, block, of.threads)
     return s, Y
 
@@ -142,7 +142,8 @@ class _Rows:
 
     @property
     def groups(self) -> int:
-        return -(-min(self.extent, _CHUNK) // (_OF_THREAD * _OF_GROUP))
+        longest = min(self.extent, _CHUNK) if isinstance(self.extent, int) else _CHUNK
+        return -(-longest // (_OF_THREAD * _OF_GROUP))
 
     @property
     def threads(self) -> int:
@@ -154,16 +155,21 @@ class _Rows:
         return self.threads * _OF_THREAD
 
     @property
-    def chunks(self) -> int:
-        return -(-self.extent // self.size)
+    def chunks(self) -> Any:
+        return (self.extent + self.size - 1) // self.size
+
+    @property
+    def has_chunks(self) -> bool:
+        """Whether a row may be more than one."""
+        return not isinstance(self.chunks, int) or self.chunks > 1
 
     def element(self, row: Sequence[Any], place: Any) -> Expr:
         # Elements count from the end of the last chunk if the sums are from the end: a chunk of them is one of the
         # result.
-        missing = self.chunks * self.size - self.extent
-        at = self.extent + missing - 1 - place if self.reverse else place
+        at = self.chunks * self.size - 1 - place if self.reverse else place
         value = self.read(*row, at)
-        return value if not missing else if_then_else(all_of(at < self.extent), value, self.neutral)
+        is_whole = isinstance(self.extent, int) and self.extent % self.size == 0
+        return value if is_whole else if_then_else(all_of(at < self.extent), value, self.neutral)
 
     def stages(self) -> _Stages:
         threads, groups, size, chunks = self.threads, self.groups, self.size, self.chunks
@@ -207,7 +213,7 @@ class _Rows:
         def running(*at: Any) -> Expr:
             *block, t, place = at
             value = combined(before(*block, t), near(*block, t))
-            if chunks > 1:
+            if self.has_chunks:
                 value = combined(value, base(*block))
             for other in range(_OF_THREAD):
                 is_before = other < place if self.exclusive else other <= place

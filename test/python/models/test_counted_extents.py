@@ -218,6 +218,40 @@ def test_a_library_of_numbers_that_depend_on_others(tmp_path):
             torch.testing.assert_close(torch.as_tensor(again), theirs)
 
 
+# The outputs are the caller's.
+
+
+def test_what_goes_wrong_where_an_output_is_allocated(monkeypatch):
+    model = tw.compile(_counting(), target="cpu")
+
+    def refused(*_):
+        raise KeyboardInterrupt("while it is allocated")
+
+    monkeypatch.setattr(type(model._memory), "output", refused)
+    with pytest.raises(KeyboardInterrupt, match="^while it is allocated$"):
+        model(np.array([1, 0, 2, 0]))
+    monkeypatch.undo()
+    assert model(np.array([1, 0, 2, 0])).tolist() == [0, 1, 2]
+
+
+def test_a_number_that_is_no_extent():
+    model = tw.compile(_counting(), target="cpu")
+    with pytest.raises(ValueError) as caught:
+        model(np.array([0, 0, 0, -2]))
+    assert str(caught.value) == (
+        "model(x: int64[4], y: int64[n]): expected extents that are not negative, of tensors whose bytes 63 bits "
+        "count, got (-2,) for y"
+    )
+
+
+def test_numbers_that_nothing_depends_on():
+    with GraphBuilder("found", [("x", TensorType((4,), "int64"))]) as b:
+        b.count(tw.te.var("n"), b.op("reduce_sum", b.inputs["x"], axes=[0], keepdims=False))
+        graph = b.finish([("y", b.op("neg", b.inputs["x"]))])
+    (y,), extents = tw.compile(graph, target="cpu").results_and_extents(np.array([1, 2, 3, 4]))
+    assert y.tolist() == [-1, -2, -3, -4] and extents == {"n": 10}
+
+
 # What is refused.
 
 

@@ -128,3 +128,27 @@ except ValueError:
 assert counts[CAPTURES] == 1 and counts[GRAPHS] == 0, list(counts)
 """
     _run(BEGIN + script, tmp_path)
+
+
+def test_outputs_whose_extents_data_decide(tmp_path: Path) -> None:
+    """A call has one function: it reads the number, and has the output allocated, on the stream that is current."""
+    script = """
+with GraphBuilder("counted", [("x", TensorType((64,), "float32")), ("count", TensorType((1,), "int64"))]) as b:
+    n = b.count(tw.te.var("n"), b.op("reshape", b.inputs["count"], shape=[]))
+    places = b.op("iota", shape=[n], axis=0, to="int64")
+    graph = b.finish([("y", b.op("gather", b.inputs["x"], places, axis=0))])
+model = compile_graph(graph, tw.Target("cuda", arch="sm_90a"))
+x = tw.nd.array(np.arange(64, dtype=np.float32), tw.cuda(0))
+for _ in range(2):
+    y = model(x, tw.nd.array(np.array([64]), tw.cuda(0)))
+    assert y.shape == (64,) and y.device.is_cuda and (y.numpy() == 2 * np.arange(64)).all(), y.numpy()
+(y,), extents = model.results_and_extents(x, tw.nd.array(np.array([0]), tw.cuda(0)))
+assert y.shape == (0,) and extents["n"] == 0, extents
+try:
+    model(x, tw.nd.array(np.array([-1]), tw.cuda(0)))
+except ValueError as error:
+    assert str(error).endswith("of tensors whose bytes 63 bits count, got (-1,) for y"), error
+else:
+    raise AssertionError("a negative extent")
+"""
+    _run(BEGIN + script, tmp_path)

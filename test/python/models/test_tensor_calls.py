@@ -75,7 +75,9 @@ def test_what_is_wrong_has_the_text_of_the_model(both: tuple[Any, Any]) -> None:
 def test_a_function_without_inputs_gives_tensors() -> None:
     from tilewright.torch.backend import compile_fx
 
-    compiled = torch.compile(lambda: (torch.arange(5) * 2, torch.full((2,), 3, dtype=torch.bfloat16)), backend=compile_fx)
+    compiled = torch.compile(
+        lambda: (torch.arange(5) * 2, torch.full((2,), 3, dtype=torch.bfloat16)), backend=compile_fx
+    )
     doubled, full = compiled()
     assert torch.equal(doubled, torch.arange(5) * 2)
     assert torch.equal(full, torch.full((2,), 3, dtype=torch.bfloat16))

@@ -71,6 +71,22 @@ def test_running_maxima_of_rows(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(made(Scan(shape, lambda a, b: te.max(a, b)), x), np.maximum.accumulate(x, -1))
 
 
+@pytest.mark.parametrize("rows", [(), pytest.param((3,), marks=pytest.mark.sweep)])
+def test_rows_of_a_symbolic_extent(rows: tuple[int, ...]) -> None:
+    """They are in chunks of 4096, as long ones are."""
+    scan = Scan((*rows, te.var("n")), lambda a, b: a + b, "int64")
+    s = tw.auto_schedule(scan.Y, "sim")
+    assert "running results: Y, R, init: " in s.explain() and " rows of n elements" in s.explain()
+    function = tw.build(s, [scan.X, scan.Y], target="sim")
+    for extent in (0, 1, 4096, 4097, 9000):
+        x = NUMBERS.integers(-100, 100, (*rows, extent))
+        y = np.zeros_like(x)
+        function(x, y)
+        np.testing.assert_array_equal(y, np.cumsum(x, -1))
+    on_gpu = tw.build(tw.auto_schedule(scan.Y, H200), [scan.X, scan.Y], target=H200)
+    assert [one.block[0] for one in on_gpu.launch_config(x, y).launches] == [256, 256]
+
+
 def test_running_minima_of_integers() -> None:
     x = NUMBERS.integers(-(2**31), 2**31, (3, 70)).astype("int32")
     np.testing.assert_array_equal(
