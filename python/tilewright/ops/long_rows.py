@@ -65,8 +65,8 @@ def mean_and_variance(X: Tensor, axes: Sequence[int], acc: str) -> Callable[...,
     """The mean and the variance of the elements along some axes, by the place of a row, which is 0 along these.
 
     One pass adds up the differences from about the mean, and their squares. That is the mean of the first 8192
-    elements. Rounding errors are relative to the variance and the square of how far it is off, which is at most
-    sqrt(n / 8192) standard deviations for n elements.
+    elements. Rounding errors are relative to the variance and the square of how far it is off. For n elements, that is
+    at most sqrt(n / 8192) standard deviations.
     """
     extents = _extents(X, axes)
     some, left = list[int](), _SAMPLE
@@ -79,8 +79,9 @@ def mean_and_variance(X: Tensor, axes: Sequence[int], acc: str) -> Callable[...,
         places = dict(zip(axes, element, strict=True))
         return X(*(places.get(place, one) for place, one in enumerate(at))).astype(acc)
 
-    sampled = [reduce_axis((0, extent), f"i{axis}") for axis, extent in zip(axes, some)]
-    about = compute(shape, lambda *at: sum(at_element(at, sampled), axis=sampled), name="about")
+    sampled = {axis: reduce_axis((0, extent), f"i{axis}") for axis, extent in zip(axes, some) if extent > 1}
+    first = [sampled.get(axis, 0) for axis in axes]
+    about = compute(shape, lambda *at: sum(at_element(at, first), axis=list(sampled.values())), name="about")
     both = comm_reducer(
         lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda a, b: (const(0, a), const(0, b)), name="moments"
     )

@@ -25,6 +25,7 @@ from .elementwise import Elementwise, Fallback, Transposed
 from .facts import Program
 from .groups import Group, groups_of
 from .launches import is_short
+from .losses import SumsByRows, sums_by_rows
 from .matrices import as_matrices
 from .plan import Decision, Plan
 from .reductions import Reductions
@@ -154,6 +155,10 @@ def _schedule_of(
     asked = {values["rule"] for values in settings.values() if "rule" in values}
     if found is not None and asked <= {found.name}:
         return _of_whole(found, s.outputs[0], where, settings)
+    sums = sums_by_rows(s.outputs) if gpu is not None and not rules else SumsByRows()
+    if sums.instead:
+        s = create_schedule([sums.instead.get(op, op) for op in s.outputs])
+        s.instead = sums.instead
     program = Program(s.outputs)
     threads = gpu.sms * gpu.threads_per_sm if gpu else 1
     short = is_short([op.output(0) for op in s.outputs], where)
@@ -164,9 +169,11 @@ def _schedule_of(
     matrices = as_matrices(program, s.outputs, gpu, {op: tiled for op, (_, tiled) in convolutions.items()})
     if matrices.instead:
         s = create_schedule([matrices.instead.get(op, op) for op in s.outputs])
-        s.instead = matrices.instead
+        s.instead = {op: matrices.instead.get(now, now) for op, now in sums.instead.items()} | matrices.instead
         program = Program(s.outputs)
         program.views, program.together = matrices.views, matrices.together
+    for row in sums.rows:
+        program.stages[matrices.instead.get(row, row)].is_stored = True
     tiles = {
         one.total.op: TiledConvolution(convolutions[op][0], one, matrices.stored.get(op))
         for op, one in matrices.tiles.items()

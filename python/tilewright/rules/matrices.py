@@ -25,7 +25,7 @@ from .convolutions import InTiles, Tiled, convolution_of, in_tiles, stored_by_ti
 from .facts import Access, Program, StageFacts, extent_of
 from .moves import moved_by, through
 
-__all__ = ["Matrices", "as_matrices"]
+__all__ = ["Matrices", "as_matrices", "reading"]
 
 # Fewer rows, columns or elements along K are not worth tiles of a matmul: of types for tensor cores, and of float32.
 _HALVES, _FLOATS = (16, 16, 16), (8, 32, 8)
@@ -72,7 +72,7 @@ def as_matrices(
         if isinstance(op, PlaceholderOp) or not any(tensor.op in instead for tensor in op.input_tensors):
             now = op
         elif isinstance(op, ComputeOp) and not isinstance(op, ScanOp):
-            now = _reading(op, instead)
+            now = reading(op, instead)
         else:
             return Matrices()
         if op in found:
@@ -158,8 +158,8 @@ def _axes_of(found: Contraction) -> tuple[list[IterVar], list[IterVar], list[Ite
     return taken["m"], taken["n"], left
 
 
-def _reading(op: ComputeOp, instead: Mapping[Operation, Operation]) -> ComputeOp:
-    """The operation with other tensors in place of those that it reads."""
+def reading(op: ComputeOp, instead: Mapping[Operation, Operation]) -> ComputeOp:
+    """The operation `op` with other tensors in place of those that it reads."""
 
     def replace(expr: Expr) -> Expr | None:
         if not isinstance(expr, Read) or expr.tensor.op not in instead:
