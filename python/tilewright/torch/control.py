@@ -73,13 +73,19 @@ _MOST_KNOWN = 64
 """So many elements of a tensor are computed when the model is compiled at most."""
 
 
+def _is_true(value: Any) -> bool:
+    """What is known of a condition; PyTorch's tracing must not take its tensor for one of its own."""
+    with unset_fake_temporarily():
+        return bool(value)
+
+
 def _cond(call: Call, node: Node, known: Known, values: Sequence[Any], body: Body) -> list[Any]:
     predicate, taken, other, operands = values[0], *node.args[1:3], values[3]
     branches = [_module(taken), _module(other)]
     of_operands = [known.of(one) for one in cast(Sequence[Any], node.args[3])]
     condition = known.of(node.args[0])
     if condition is not None:
-        return body(branches[0 if bool(condition) else 1], operands, of_operands)[0]
+        return body(branches[0 if _is_true(condition) else 1], operands, of_operands)[0]
     if not isinstance(predicate, Value):
         raise call.error(f"expected a tensor as the condition, got {predicate}")
     condition = call.reshape(predicate, [])
@@ -104,7 +110,7 @@ def _while_loop(call: Call, node: Node, known: Known, values: Sequence[Any], bod
             raise call.error(
                 "expected a condition that is known when the model is compiled, got one that depends on data"
             )
-        if not bool(goes_on):
+        if not _is_true(goes_on):
             break
         if number == MOST_ITERATIONS:
             raise call.error(f"expected a number of iterations of at most {MOST_ITERATIONS}, got more")
