@@ -12,7 +12,7 @@ from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVa
 from . import composites, encoder_layers, linear_algebra, resizing, sampling, scattering, special_functions
 from .call import CONVERTERS, refused
 
-__all__ = ["aten_decompositions", "decompositions"]
+__all__ = ["lying_as", "aten_decompositions", "decompositions"]
 
 
 def _short(op: Any) -> str:
@@ -49,14 +49,14 @@ def _attention(
     output = torch.ops.tilewright.attention(query, key, value, attn_mask, is_causal, scale, True)
     wide = torch.promote_types(query.dtype, torch.float32)
     sums = _scores(query, key, is_causal, attn_mask, scale).to(wide).logsumexp(-1)
-    return _lying_as(output, torch.empty_like(query)), sums
+    return lying_as(output, torch.empty_like(query)), sums
 
 
 # Batches, heads, rows and columns as they may lie in memory; most models split rows into heads, which is the first.
 _ORDERS = ((0, 2, 1, 3), (2, 0, 1, 3), (0, 1, 2, 3), (1, 0, 2, 3), (1, 2, 0, 3), (2, 1, 0, 3))
 
 
-def _lying_as(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+def lying_as(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """A tensor of four dimensions with its elements in the order in which those of another lie."""
     order = next((one for one in _ORDERS if like.permute(one).is_contiguous()), _ORDERS[0])
     return x.permute(order).contiguous().permute([order.index(d) for d in range(4)])

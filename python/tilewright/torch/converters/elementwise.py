@@ -232,8 +232,8 @@ def _where(call: Call, condition: Value, a: Value, b: Value) -> Value:
 
 
 @converter("_to_copy.default", "to.dtype", "_to_copy.out")
-def _to_copy(call: Call, x: Value, *_: Any) -> Value:
-    return call.cast(x, call.dtype)
+def _to_copy(call: Call, x: Value | float, *_: Any) -> Value:
+    return call.cast(x, call.dtype) if isinstance(x, Value) else call.constant(x, call.dtype)
 
 
 @converter("view.dtype")
