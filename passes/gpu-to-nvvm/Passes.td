@@ -68,7 +68,8 @@ def SplitSharedAddresses : Pass<"split-shared-addresses", "mlir::gpu::GPUFuncOp"
   let summary = "Addresses in shared memory become a base, and what is constant once loops are unrolled";
   let description = [{
     An instruction holds a constant distance itself. All accesses of a fragment then need one register for their
-    addresses, and the alignment of one implies that of the others.
+    addresses, and the alignment of one implies that of the others. It is so with loads from global memory, too, in
+    the two copies of a map of fragments that a mask makes.
 
     ```mlir
     %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 4 + 64)>(%i)[%thread_id_x]

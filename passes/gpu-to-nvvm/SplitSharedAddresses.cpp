@@ -3,7 +3,12 @@
 // Once loops are unrolled, the accesses of a fragment differ by constants, which an instruction holds itself: but
 // only if all the rest is one value. LLVM sums an address in the order of the dimensions, the constants in between.
 //
+// So it is with what maps of fragments load from global memory, such as a number for each column, where a mask has two
+// copies of a map. LLVM moves what is invariant out of the one, and keeps sums for comparisons in the other. Each then
+// has an address of its own, and the element that both begin with has a third.
+//
 //===----------------------------------------------------------------------===//
+#include "dialects/Tile/Tile.h"
 #include "passes/AddressSpaces.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/index/AccessForm.h"
@@ -23,17 +28,25 @@ static bool becomesConstant(Value value) {
   return loop && isToBeWrittenOut(loop) && value == loop.getInductionVar();
 }
 
-/// Whether `buffer` lies in shared memory, all of it at distances that are known.
-static bool isStaticShared(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  return isSharedMemory(type) && type.hasStaticShape() && type.getLayout().isIdentity();
+/// Whether all elements of `buffer` are at distances that are known.
+static bool isStatic(MemRefType type) { return type.hasStaticShape() && type.getLayout().isIdentity(); }
+
+/// Whether `op` loads from global memory in one of the two copies of a map that a mask makes.
+static bool isOfMaskedMap(Operation *op, MemRefType type) {
+  auto choice = dyn_cast<scf::IfOp>(op->getParentOp());
+  return isa<memref::LoadOp>(op) && !type.getMemorySpace() && choice && choice.getNumResults() == 1 &&
+         isa<tile::FragmentType>(choice.getResult(0).getType());
 }
 
 namespace {
 struct SplitSharedAddresses : impl::SplitSharedAddressesBase<SplitSharedAddresses> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      if (auto access = index::getElementAccess(op))
+    getOperation().walk([&](Operation *op) {
+      auto access = index::getElementAccess(op);
+      if (!access)
+        return;
+      auto type = cast<MemRefType>(access->buffer->get().getType());
+      if ((isSharedMemory(type) || isOfMaskedMap(op, type)) && isStatic(type))
         split(op, *access->buffer, access->indices);
     });
   }
@@ -43,8 +56,6 @@ struct SplitSharedAddresses : impl::SplitSharedAddressesBase<SplitSharedAddresse
 } // namespace
 
 void SplitSharedAddresses::split(Operation *access, OpOperand &buffer, MutableOperandRange indices) {
-  if (!isStaticShared(buffer.get()))
-    return;
   auto type = cast<MemRefType>(buffer.get().getType());
   OpBuilder builder(access);
   AffineExpr sum = builder.getAffineConstantExpr(0);
@@ -71,7 +82,8 @@ void SplitSharedAddresses::split(Operation *access, OpOperand &buffer, MutableOp
   for (const index::LinearForm::Term &term : whole.terms)
     (isLate(term.expr) ? late : early).add(term.expr, term.coefficient);
   AffineExpr base = early.getExpr(builder.getContext()), rest = late.getExpr(builder.getContext());
-  if (isa<AffineConstantExpr>(base))
+  // Behind a place in global memory, which a condition may keep from being read, nothing is taken for known.
+  if (isa<AffineConstantExpr>(base) || (!isSharedMemory(type) && (!late.terms.empty() || late.constant < 0)))
     return;
   auto apply = [&](AffineExpr expr) {
     return affine::makeComposedFoldedAffineApply(builder, access->getLoc(),

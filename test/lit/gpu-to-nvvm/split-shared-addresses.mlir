@@ -33,7 +33,35 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What lies in global memory, and what has a size that is not known, stays.
+  // Both copies of a map have one base in global memory, but for an index that may be less than it.
+  // CHECK-LABEL: gpu.func @masked
+  // CHECK-SAME: %[[G:.*]]: memref<8x128xf32>
+  gpu.func @masked(%g: memref<8x128xf32>, %row: index, %f: !tile.fragment<64x64xf32>, %whole: i1) kernel {
+    %tx = gpu.thread_id x
+    %0 = scf.if %whole -> !tile.fragment<64x64xf32> {
+      // CHECK: %[[OFFSET:.*]] = affine.apply #{{.*}}()[%{{.*}}, %{{.*}}]
+      // CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %[[G]] to offset: [%[[OFFSET]]], sizes: [1024], strides: [1]
+      // CHECK: memref.load %[[VIEW]][%c9{{.*}}] : memref<1024xf32, strided<[1], offset: ?>>
+      %1 = affine.apply affine_map<()[s0] -> (s0 * 2 + 9)>()[%tx]
+      %2 = memref.load %g[%row, %1] : memref<8x128xf32>
+      %3 = tile.map %f : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %i: index, %j: index):
+        tile.yield %e : f32
+      }
+      scf.yield %3 : !tile.fragment<64x64xf32>
+    } else {
+      // CHECK: memref.load %[[G]][%{{.*}}, %{{.*}}]
+      %1 = affine.apply affine_map<()[s0] -> (s0 * 2 - 1)>()[%tx]
+      %2 = memref.load %g[%row, %1] : memref<8x128xf32>
+      scf.yield %f : !tile.fragment<64x64xf32>
+    }
+    // CHECK: memref.store %{{.*}}, %[[G]][
+    %4 = memref.load %g[%row, %row] : memref<8x128xf32>
+    memref.store %4, %g[%row, %tx] : memref<8x128xf32>
+    gpu.return
+  }
+
+  // What lies in global memory otherwise, and what has a size that is not known, stays.
   // CHECK-LABEL: gpu.func @others
   // CHECK-NOT: memref.reinterpret_cast
   gpu.func @others(%g: memref<8x132xf32>, %d: memref<?x132xf32, #gpu.address_space<workgroup>>) kernel {
