@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 import tilewright as tw
 from tilewright import schedules, testing
+from tilewright.schedules.convolutions.definition import Convolution
+from tilewright.schedules.convolutions.direct import conv2d_direct, is_direct
 
 Exact = NDArray[np.float64]
 
@@ -54,6 +56,42 @@ def test_conv2d(batch: int, channels: int, size: int, filters: int, kernel: int,
     (y,) = testing.run(func, [x, w], [(exact.shape, "float32")])
     terms = channels * kernel * kernel
     testing.assert_within(y, exact, terms * testing.unit_roundoff("float32") * convolve(*map(np.abs, wide), stride))
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(
+    ("batch", "channels", "size", "filters", "kernel"),
+    [(2, 3, 20, 24, 5), (1, 1, 33, 9, 7), (1, 2, 9, 70, 5), (1, 4, 17, 8, 9), (2, 1, 6, 3, 6)],
+)
+def test_windows_in_shared_memory(batch: int, channels: int, size: int, filters: int, kernel: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((batch, channels, size, size), dtype=np.float32)
+    w = rng.standard_normal((filters, channels, kernel, kernel), dtype=np.float32)
+    wide = x.astype(float), w.astype(float)
+    exact = convolve(*wide, 1)
+    with tw.Target("sim -device=H200"):
+        func = tw.build(*conv2d_direct(Convolution(batch, channels, size, filters, kernel, 1)), name="conv2d")
+    (y,) = testing.run(func, [x, w], [(exact.shape, "float32")])
+    terms = channels * kernel * kernel
+    testing.assert_within(y, exact, terms * testing.unit_roundoff("float32") * convolve(*map(np.abs, wide), 1))
+
+
+def test_windows_in_shared_memory_are_chosen() -> None:
+    """For a kernel of at least 5 x 5, and where blocks fill the SMs."""
+    with tw.Target("cuda -device=H200"):
+        chosen = [schedules.conv2d(*sizes)[0].trace() for sizes in ((32, 16, 118, 24, 7), (1, 64, 28, 64, 5))]
+        own = [conv2d_direct(Convolution(*sizes, 1))[0].trace() for sizes in ((32, 16, 118, 24, 7), (1, 64, 28, 64, 5))]
+    assert [one == other for one, other in zip(chosen, own)] == [True, False]
+    assert not is_direct(Convolution(32, 64, 118, 64, 3, 1)) and not is_direct(Convolution(32, 16, 118, 24, 7, 2))
+
+
+def test_a_row_of_the_kernel_takes_few_loads() -> None:
+    """8 x 8 results of 7 elements each: 14 pixels, and 7 times two vectors of filters."""
+    ptx = tw.build(*schedules.conv2d(32, 16, 118, 24, 7), target="cuda -device=H200", name="conv").ptx
+    assert (ptx.count("fma.rn.f32"), ptx.count("ld.shared")) == (
+        448,
+        7 * 2 + 14 + ptx.split(".entry")[1].count("ld.shared"),
+    )
 
 
 def test_multiplications_have_no_conditions_where_nothing_is_divided() -> None:

@@ -23,6 +23,8 @@ from ...te import (
 from ...te.schedule import Schedule, create_schedule
 from ..sizes import sizes
 from .definition import Convolution
+from .direct import conv2d_direct, is_direct
+from .filters import schedule_filters
 from .winograd import conv2d_winograd
 
 __all__ = ["conv2d"]
@@ -51,6 +53,9 @@ def conv2d(
     contiguous. Where there are too few tiles for a GPU, `split_k` blocks share the channels of each tile, and a last
     kernel adds their results.
 
+    Kernels of 5 x 5 and larger with stride 1 have another default if blocks fill the GPU's SMs, and none of `tile`,
+    `block_k` and `split_k` is given. A block keeps the windows of its pixels in shared memory, one channel a step.
+
     With `winograd` it is `conv2d_winograd`. The default is the faster one: Winograd for kernels of 3 x 3 and stride 1
     with many channels, filters and pixels.
 
@@ -77,6 +82,8 @@ def conv2d(
                 f"stride {stride} and split_k {split_k}"
             )
         return conv2d_winograd(batch, channels, size, filters, tile=tile, block_k=block_k or 8)
+    if tile is block_k is split_k is None and is_direct(what):
+        return conv2d_direct(what)
     tile = tile or ((128, 128) if filters % 128 == 0 and pixels >= 1024 else (64, 64))
     block_k = block_k or (16 if tile == (128, 128) else 8)
     tiles = -(-filters // tile[0]) * -(-pixels // tile[1])
@@ -95,7 +102,7 @@ def conv2d(
     matmul, tiled, Y = of.results(A, B)
 
     s = create_schedule(Y.op)
-    _schedule_filters(s, W, A)
+    schedule_filters(s, W, A)
     As = s.cache_read(A, "shared", [matmul])
     s[B].set_scope("shared")
     Al, Bl = s.cache_read(As, "local", [matmul]), s.cache_read(B, "local", [matmul])
@@ -237,19 +244,3 @@ def _split_k(channels: int, tiles: int, block_k: int, threads: int) -> int:
     while split_k * tiles < wanted and channels // (2 * split_k) >= block_k:
         split_k *= 2
     return split_k
-
-
-def _schedule_filters(s: Schedule, W: Tensor, A: Tensor) -> None:
-    """A is W with the filters last, by way of shared memory: read along W's last axes, written along the filters."""
-    shared = s.cache_read(W, "shared", [A])
-    ry, rx, c, f = A.op.axis
-    c_block, c = s[A].split(c, factor=8)
-    f_block, f = s[A].split(f, factor=32)
-    s[A].reorder(c_block, f_block, ry, rx, c, f)
-    block = s[A].fuse(c_block, f_block)
-    s[A].bind(block, thread_axis("blockIdx.x"))
-    s[A].bind(c, thread_axis("threadIdx.y"))
-    s[A].bind(f, thread_axis("threadIdx.x"))
-    s[shared].compute_at(s[A], block)
-    if W.shape[-1] * W.shape[-2] % 2:
-        s[shared].storage_align(s[shared].op.axis[0], 2, 1)
