@@ -171,16 +171,29 @@ def _hurwitz_zeta(s: Any, q: torch.Tensor) -> torch.Tensor:
     return total
 
 
+def _zeta_of_any(s: Any, q: torch.Tensor, sign: Any) -> torch.Tensor:
+    """The same sum, where `s` is a whole number if `q` is negative. The terms of negative numbers are those of positive
+    ones times `sign`, -1 to the power s."""
+    negative = q < 0
+    fraction = q - torch.floor(q)
+    below = _hurwitz_zeta(s, torch.where(negative, 1 - fraction, 1)) - _hurwitz_zeta(s, torch.where(negative, 1 - q, 1))
+    found = _hurwitz_zeta(s, torch.where(negative, fraction, q))
+    return found + torch.where(negative, below * sign, 0)
+
+
 @_in_doubles
 def _zeta(s: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
-    found = _hurwitz_zeta(s, q)
-    return torch.where(s < 1, math.nan, torch.where((s == 1) | (q == 0), math.inf, found))
+    found = _zeta_of_any(s, q, 1 - 2 * (s % 2))
+    found = torch.where((q < 0) & (q != torch.floor(q)) & (s != torch.floor(s)), math.nan, found)
+    is_pole = (q <= 0) & (q == torch.floor(q))
+    return torch.where(s < 1, math.nan, torch.where((s == 1) | is_pole, math.inf, found))
 
 
 def _polygamma(n: int, x: torch.Tensor) -> torch.Tensor:
     if n == 0:
         return _digamma(x)
-    return _in_doubles(_hurwitz_zeta)(n + 1, x) * ((-1) ** (n + 1) * math.factorial(n))
+    found = _in_doubles(_zeta_of_any)(n + 1, x, (-1) ** (n + 1))
+    return torch.where(x == math.inf, 0.0, found) * ((-1) ** (n + 1) * math.factorial(n))
 
 
 def _bessel(order: int, scaled: bool) -> Callable[..., torch.Tensor]:

@@ -34,6 +34,7 @@ REAL = [
     inf,
     nan,
 ]
+NEGATIVE = [-12.25, *REAL]
 ORDINARY = [x for x in REAL if not abs(x) > 50]
 FUNCTIONS = {
     "erfc": (torch.erfc, REAL), "erfcx": (torch.special.erfcx, [*ORDINARY, inf]), "lgamma": (torch.lgamma, REAL),
@@ -41,7 +42,11 @@ FUNCTIONS = {
     "erfinv": (torch.erfinv, [-1.5, -1.0, -0.9999, -0.9, -0.3, 0.0, 1e-4, 0.5, 0.86, 0.999999, 1.0, 2.0, nan]),
     "ndtri": (torch.special.ndtri, [-0.5, 0.0, 1e-30, 1e-4, 0.05, 0.5, 0.8, 0.9999, 1.0, 1.5, nan]),
     "zeta": (lambda x: torch.special.zeta(x + 1, x), [x for x in REAL if 0.3 < x < inf]),
-    "polygamma": (lambda x: torch.polygamma(2, x), [x for x in REAL if x > 0 and x != inf]),
+    "zeta 2": (lambda x: torch.special.zeta(torch.full_like(x, 2.0), x), [x for x in NEGATIVE if abs(x) < inf]),
+    "zeta 3": (lambda x: torch.special.zeta(torch.full_like(x, 3.0), x), [x for x in NEGATIVE if abs(x) < inf]),
+    "zeta 2.5": (lambda x: torch.special.zeta(torch.full_like(x, 2.5), x), [x for x in NEGATIVE if abs(x) < inf]),
+    "polygamma 1": (lambda x: torch.polygamma(1, x), [x for x in REAL if x > 0 or x > -4 and x % 1]),
+    "polygamma": (lambda x: torch.polygamma(2, x), [x for x in NEGATIVE if abs(x) < inf]),
     "i0": (torch.special.i0, ORDINARY), "i0e": (torch.special.i0e, REAL[1:-2]), "i1": (torch.special.i1, ORDINARY),
     "i1e": (torch.special.i1e, REAL[1:-2]), "hypot": (lambda x: torch.hypot(x, x * 2 - 1), REAL),
     "exp2": (torch.exp2, REAL), "signbit": (torch.signbit, [*REAL, -0.0]), "angle": (torch.angle, REAL),
