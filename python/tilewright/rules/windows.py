@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from ..dtypes import dtype_of
 from ..te import Tensor, thread_axis
 from ..te.expr import IterVar
 from ..te.schedule import Schedule
@@ -18,6 +19,8 @@ __all__ = ["Window", "Windows", "is_staged", "window_of"]
 
 # The results that a thread has at most.
 _LONGEST = 16
+# Fewer results in a strip have no neighbours in the same thread.
+_FEW = 4
 # Blocks an SM, below which threads have fewer results.
 _BLOCKS = 4
 _THREADS = 128
@@ -100,10 +103,18 @@ class Windows:
             """Loads of elements and of weights, over all strips."""
             return -(-extent // results) * (window.loads(results) + window.taps)
 
-        fitting = range(1, min(_LONGEST, extent) + 1)
         enough = _BLOCKS * _THREADS * context.gpu.sms
-        busy = [one for one in fitting if stage.size // extent * -(-extent // one) >= enough] or [1]
-        results = self._results or min(busy, key=lambda one: (cost(one), one))
+
+        def of_thread(lanes: int) -> int:
+            """As many results as read least, of each of so many neighbours, where all SMs have work."""
+            fitting = range(1, min(_LONGEST // lanes, extent) + 1)
+            busy = [one for one in fitting if stage.size // (extent * lanes) * -(-extent // one) >= enough] or [1]
+            return min(busy, key=lambda one: (cost(one), one))
+
+        lanes = widest = _lanes_of(group, window)
+        if lanes > 1 and (self._results or of_thread(lanes)) < min(_FEW, extent):
+            lanes = 1
+        results = self._results or of_thread(lanes)
         if results == 1 and not group.operands:
             return None  # nothing is shared
         return Decision(
@@ -114,6 +125,7 @@ class Windows:
             (
                 choice("results", results, [one for one in (1, 2, 4, 7, 8, 14, 16) if one <= extent]),
                 choice("threads", _THREADS, (32, 64, 128, 256)),
+                choice("lanes", lanes, [one for one in (1, 2) if one <= widest]),
             ),
         )
 
@@ -121,6 +133,7 @@ class Windows:
         found = windowed(group)
         assert found is not None
         facts, window = found
+        lanes = decision["lanes"]
         inline(s, group)
         root = group.root
         if facts is root:
@@ -132,11 +145,17 @@ class Windows:
         place = next(i for i, axis in enumerate(facts.spatial) if axis is window.strip)
         axes = list(stage.op.axis)
         outer, result = stage.split(axes[place], factor=decision["results"])
-        stage.reorder(*axes[:place], outer, *axes[place + 1 :], result)
-        block, thread = stage.split(stage.fuse(*axes[:place], outer, *axes[place + 1 :]), factor=decision["threads"])
+        beside, inner = axes[place + 1 :], [result]
+        if lanes > 1:
+            last, lane = stage.split(beside.pop(), factor=lanes)
+            beside, inner = [*beside, last], [result, lane]
+        stage.reorder(*axes[:place], outer, *beside, *inner)
+        block, thread = stage.split(stage.fuse(*axes[:place], outer, *beside), factor=decision["threads"])
         stage.bind(block, thread_axis("blockIdx.x"))
         stage.bind(thread, thread_axis("threadIdx.x"))
         stage.unroll(result)
+        if lanes > 1:
+            stage.vectorize(inner[-1])
 
         own.compute_at(stage, thread)
         tap = next(i for i, axis in enumerate(facts.reduced) if axis is window.along)
@@ -145,6 +164,8 @@ class Windows:
         own.reorder(*others, *own.op.axis, taps)
         own.unroll(own.op.axis[place])
         own.unroll(taps)
+        if lanes > 1:
+            own.unroll(own.op.axis[-1])
         staged = [one.op.output(0) for one in group.operands]
         tensor = staged[0] if staged else s.cache_read(window.tensor, "local", [sums])
         s[tensor].set_scope("local")
@@ -152,8 +173,24 @@ class Windows:
             s[tensor].compute_at(own, others[-1])
         else:
             s[tensor].compute_at(stage, thread)
-        for axis in s[tensor].op.axis:
+        *some, last = s[tensor].op.axis
+        for axis in some:
             s[tensor].unroll(axis)
+        if lanes > 1:
+            s[tensor].vectorize(last)
+        else:
+            s[tensor].unroll(last)
+
+
+def _lanes_of(group: Group, window: Window) -> int:
+    """How many neighbours a thread has along the last axis: 2 of 16 bits, of which few loads are on their way at once,
+    if what windows read has neighbours there, too."""
+    last = group.root.spatial[-1]
+    stage = group.reductions[0] if group.reductions else group.root
+    (read,) = stage.reads_of(window.tensor.op)
+    is_along = bool(read.axes) and read.axes[-1] is stage.spatial[-1] and window.strip is not stage.spatial[-1]
+    narrow = dtype_of(window.tensor.dtype).bits == 16 and dtype_of(group.root.op.dtype).bits == 16
+    return 2 if is_along and narrow and is_static([last]) and size_of([last]) % 2 == 0 else 1
 
 
 def is_staged(group: Group, stage: StageFacts) -> bool:

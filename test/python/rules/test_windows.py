@@ -11,6 +11,7 @@ import tilewright as tw
 from tilewright import te, testing
 from tilewright.rules.facts import Program
 from tilewright.rules.windows import Windows, window_of
+from tilewright.runtime.ndarray import as_dtype
 
 H200 = "cuda -device=H200"
 
@@ -152,6 +153,50 @@ def test_extents_that_are_symbols(symbolic: str) -> None:
 def test_the_strip_is_not_along_the_last_axis() -> None:
     why = tw.auto_schedule(blur((64, 256, 64, 64), (2, 3)), H200).plan.decisions[0].why
     assert why == "windows of 9 elements overlap along i2: 16 results read 18 elements for each of 3"
+
+
+def channels_last(n: int, size: int, channels: int, kernel: int, stride: int) -> tuple[te.Tensor, list[te.Tensor]]:
+    """A depthwise convolution in bfloat16, with results of this type."""
+    pad, out = kernel // 2, (size + 2 * (kernel // 2) - kernel) // stride + 1
+    X = te.placeholder((n, size, size, channels), "bfloat16", name="X")
+    W = te.placeholder((channels, kernel, kernel), "bfloat16", name="W")
+    around = padded(X, (n, size + 2 * pad, size + 2 * pad, channels), (0, pad, pad, 0))
+    ky, kx = te.reduce_axis((0, kernel), "ky"), te.reduce_axis((0, kernel), "kx")
+
+    def total(b: te.Var, i: te.Var, j: te.Var, c: te.Var) -> te.Expr:
+        element = around[b, i * stride + ky, j * stride + kx, c].astype("float32")
+        return te.sum(element * W[c, ky, kx].astype("float32"), axis=[ky, kx])
+
+    sums = te.compute((n, out, out, channels), total, name="sums")
+    return te.compute(sums.shape, lambda *at: sums[at].astype("bfloat16"), name="Y"), [X, W]
+
+
+@pytest.mark.parametrize(("size", "channels", "kernel", "stride"), [(9, 6, 3, 1), (9, 10, 3, 2), (8, 34, 5, 2)])
+def test_neighbouring_channels_of_a_thread(size: int, channels: int, kernel: int, stride: int) -> None:
+    Y, (X, W) = channels_last(2, size, channels, kernel, stride)
+    settings = {"Y": {"results": 4, "threads": 32, "lanes": 2}}
+    func = tw.build(tw.auto_schedule(Y, "sim -device=H200", settings=settings), [X, W, Y], "sim -device=H200")
+    x, w = (np.random.default_rng(0).integers(-2, 3, one.shape).astype(as_dtype("bfloat16")) for one in (X, W))
+    (got,) = testing.run(func, [x, w], [(Y.shape, "bfloat16")])
+    pad = kernel // 2
+    around = np.pad(x.astype("float64"), ((0, 0), (pad, pad), (pad, pad), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(around, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]
+    exact = np.einsum("nyxcij,cij->nyxc", windows, w.astype("float64"))
+    np.testing.assert_array_equal(got, exact.astype(as_dtype("bfloat16")))
+
+
+def test_two_channels_a_thread_where_threads_are_many() -> None:
+    """Loads of 16 bits are few at once; two channels of 16 bits come with one load."""
+
+    def settings(*sizes: int) -> dict[str, object]:
+        return tw.auto_schedule(channels_last(*sizes)[0], H200).plan.decisions[0].settings
+
+    assert settings(32, 112, 96, 3, 2) == {"results": 8, "threads": 128, "lanes": 2}
+    assert settings(32, 112, 95, 3, 2)["lanes"] == settings(1, 56, 144, 3, 1)["lanes"] == 1
+    Y, args = channels_last(32, 112, 96, 3, 2)
+    ptx = tw.build(tw.auto_schedule(Y, H200), [*args, Y], H200).ptx
+    # 17 pixels in a row of windows, and three weights of each of both channels, which are no neighbours.
+    assert ptx.count("ld.global.nc.b32") == 17 and ptx.count("st.global.b32") == 8
 
 
 def test_windows_that_do_not_overlap_are_reductions() -> None:

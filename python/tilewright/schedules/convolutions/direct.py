@@ -47,7 +47,7 @@ def conv2d_direct(what: Convolution) -> tuple[Schedule, list[Tensor]]:
     """`conv2d` of a kernel of at least 5 x 5 and stride 1.
 
     A step has one channel: a block's pixels with their margin, and the filters' elements, both in shared memory. For
-    each row of the kernel a thread reads 8 pixels of a row and those beside them to registers, and multiplies them by 8
+    each row of the kernel a thread reads 8 pixels of a row and those beside them to registers. It multiplies them by 8
     filters. The first kernel reorders the filters, as that of `conv2d` does.
 
     >>> import tilewright as tw

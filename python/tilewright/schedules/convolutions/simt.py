@@ -53,8 +53,8 @@ def conv2d(
     contiguous. Where there are too few tiles for a GPU, `split_k` blocks share the channels of each tile, and a last
     kernel adds their results.
 
-    Kernels of 5 x 5 and larger with stride 1 have another default if blocks fill the GPU's SMs, and none of `tile`,
-    `block_k` and `split_k` is given. A block keeps the windows of its pixels in shared memory, one channel a step.
+    Kernels of 5 x 5 and larger with stride 1 have another default if blocks fill the GPU's SMs. A block keeps the
+    windows of its pixels in shared memory, one channel a step. `tile`, `block_k` or `split_k` ask for the other one.
 
     With `winograd` it is `conv2d_winograd`. The default is the faster one: Winograd for kernels of 3 x 3 and stride 1
     with many channels, filters and pixels.
