@@ -147,14 +147,27 @@ void ExpandTileRoles::expand(tile::ElectOp elect) {
   elect.erase();
 }
 
+/// How many blocks of so many threads the registers of an SM suffice for, where each begins with what its roles hand
+/// out.
+static int64_t getBlocksOfSM(ArrayRef<tile::RoleOp> roles, int64_t threads) {
+  int64_t held = 0;
+  for (tile::RoleOp role : roles)
+    held += role.getRegisters().value_or(0) * role.getWarps() * tile::kWarpSize;
+  int64_t blocks = held ? std::max<int64_t>(kBlockRegisters / held, 1) : 1;
+  while (blocks > 1 && threads * tile::getRegistersAtLaunch(blocks * threads) < held)
+    --blocks;
+  return blocks;
+}
+
 void ExpandTileRoles::expand(gpu::GPUFuncOp kernel, tile::RolesOp roles) {
   OpBuilder builder(roles);
   int64_t threads = kernel.getKnownBlockSizeAttr()[0], first = 0;
-  // What each thread has until roles hand out others: the block takes the whole file.
-  int64_t initial = tile::getRegistersAtLaunch(threads);
   SmallVector<tile::RoleOp> all(roles.getOps<tile::RoleOp>());
+  int64_t blocks = getBlocksOfSM(all, threads);
+  // What each thread has until roles hand out others: the blocks take the whole file.
+  int64_t initial = tile::getRegistersAtLaunch(blocks * threads);
   if (all.front().getRegisters())
-    kernel->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(1));
+    kernel->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(blocks));
   for (tile::RoleOp role : all) {
     Location loc = role.getLoc();
     Block *body = &role.getBody().front(), *target = builder.getInsertionBlock();

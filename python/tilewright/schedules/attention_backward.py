@@ -50,6 +50,7 @@ def attention_gradients_of(
     adds: bool = False,
     wanted: Sequence[str] = "QKV",
     is_listed: bool = False,
+    registers: tuple[int, int] | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """The gradients of softmax(scale Q K^T) V by Q, K and V, where `head` is that by the result.
 
@@ -72,6 +73,9 @@ def attention_gradients_of(
 
     If `is_listed`, kernels list the tiles of which a `mask` of bools leaves something. The kernels of gradients visit
     only these.
+
+    `registers` are those of a producer thread and of a consumer thread. With (24, 232) and tiles of 64 rows, an SM has
+    two blocks if its memory has room for both.
 
     All options are those of `attention_of`. Heads whose width is no multiple of 32 take another kernel, which copies.
 
@@ -131,11 +135,11 @@ def attention_gradients_of(
     ops = [*dict.fromkeys(one.op for one in gradients)]
     s = create_schedule(ops[::-1] if adds else ops)
     for chain in chains:
-        _schedule(s, chain, stages)
+        _schedule(s, chain, stages, registers)
     for listed in made.lists.values():
         listed.schedule(s)
     if of_added is not None and added is not None:
-        _schedule_added(s, of_added, stages)
+        _schedule_added(s, of_added, stages, registers)
         _schedule_rounding(s, found["Q"])
     for one in others:
         schedule_of_heads(s, one)
@@ -176,15 +180,16 @@ def _schedule_sinks(s: Schedule, gradient: Tensor) -> None:
     s[gradient].bind(thread, thread_axis("threadIdx.x"))
 
 
-def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
+def _schedule(s: Schedule, chain: Chain, stages: int, registers: tuple[int, int] | None) -> None:
     result, (rows, columns) = chain.results[0], chain.tile
+    registers = registers or _registers(rows)
     dtype = chain.held[0].dtype
 
     def load(tensor: Tensor, stage: Tensor, loop: IterVar) -> None:
         _load(s, tensor, stage, loop, chain, is_held=tensor in chain.held)
 
     if chain.sums is not None:
-        schedule_mask(s, chain, load, _registers(rows), stages)
+        schedule_mask(s, chain, load, registers, stages)
         return
     first = chain.loops[0]
     heads = len(chain.held[0].shape) - 2
@@ -219,7 +224,7 @@ def _schedule(s: Schedule, chain: Chain, stages: int) -> None:
             s[total].tensorize(s[total].op.axis[-2], wgmma(dtype, "float32", n=sums, k=columns))
         s[total].software_pipeline(tiles, stages)
         if loop is first:
-            s[total].specialize(tiles, *_registers(rows))
+            s[total].specialize(tiles, *registers)
         else:
             s[total].rolling_update(loop.axis, of=first.total)
 
@@ -232,7 +237,7 @@ def _load(s: Schedule, tensor: Tensor, stage: Tensor, loop: IterVar, chain: Chai
     s[tensor].copy_by("tma", swizzle=math.gcd(columns * item_bytes(tensor.dtype), _SPAN))
 
 
-def _schedule_added(s: Schedule, chain: Chain, stages: int) -> None:
+def _schedule_added(s: Schedule, chain: Chain, stages: int, registers: tuple[int, int] | None) -> None:
     """In the loop over queries that sums gradients of keys and values: each warpgroup computes a part of the tile."""
     added = chain.added
     assert added is not None
@@ -274,7 +279,7 @@ def _schedule_added(s: Schedule, chain: Chain, stages: int) -> None:
     by_keys = wgmma(shared.dtype, "float32", n=queries if added.is_turned else depth, k=rows, transpose_a=True)
     s[part].tensorize(s[part].op.axis[-2], by_keys)
     s[total].software_pipeline(tiles, stages)
-    s[total].specialize(tiles, *_registers(rows))
+    s[total].specialize(tiles, *(registers or _registers(rows)))
     s[total].rolling_update(added.blocks, of=chain.loops[0].total)
 
 

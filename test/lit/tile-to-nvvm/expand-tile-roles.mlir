@@ -54,4 +54,24 @@ gpu.module @kernels {
     // CHECK: gpu.return
     gpu.return
   }
+  // An SM has registers for two such blocks: each is launched with a half of them.
+  // CHECK-LABEL: gpu.func @two_blocks(
+  // CHECK-SAME: schedule.min_blocks = 2 : i64
+  // CHECK: nvvm.setmaxregister increase 232
+  // CHECK: nvvm.setmaxregister decrease 24
+  gpu.func @two_blocks() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    tile.roles {
+      tile.role "consumer" warps 4 registers 232 {
+        tile.elect role {
+          tile.commit_stores
+        }
+      }
+      tile.role "producer" warps 4 registers 24 {
+        tile.elect role {
+          tile.commit_stores
+        }
+      }
+    }
+    gpu.return
+  }
 }

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import TilewrightError, ops, testing
+from tilewright import TilewrightError, ops, te, testing
 from tilewright.runtime.ndarray import as_dtype
+from tilewright.schedules.attention_backward import attention_gradients_of
 
 from .test_attention import Case, stays
 
@@ -360,3 +361,16 @@ def test_sums_of_five_matmuls_stay_in_registers(width: int, is_causal: bool):
     assert "ld.global.nc.b32" not in built.ptx  # two neighbours are loaded at once
     bases = {*re.findall(r"ld\.global\.nc\.v2\.b32.*\[(%rd\d+)", built.ptx)}
     assert len(bases) == 2  # logarithms, and products
+
+
+@pytest.mark.sweep
+def test_two_blocks_share_the_registers_of_an_sm():
+    one = [te.placeholder((8, 1024, 64), "bfloat16", name=name) for name in ("head", "Q", "K", "V", "result")]
+    logarithms = te.placeholder((8, 1024), "float32", name="logarithms")
+    s, tensors = attention_gradients_of(
+        *one[:4], behind=0, result=one[4], logarithms=logarithms, tiles=((64, 64),) * 3, adds=True, registers=(24, 232)
+    )
+    built = tw.build(s, tensors, target="cuda -arch=sm_90a", name="gradients")
+    assert ".minnctapersm 2" in built.ptx
+    assert not any(kernel.notes or kernel.spills for kernel in built.report().kernels)
+    assert any("on an SM 2 blocks" in str(kernel) for kernel in built.report().kernels)

@@ -87,9 +87,10 @@ class AsynchronousPrimitives(StageHandles):
     ) -> None:
         """A producer warpgroup issues the TMA loads of a pipelined loop, and consumer warpgroups compute.
 
-        A producer thread has `producer_registers`, and a consumer thread has `consumer_registers`. `consumers` is the
-        number of sets of warpgroups that compute a tile. Each set takes the next tile of a `persistent` block in turn.
-        While one set computes its epilogue and stores, the other keeps the tensor cores busy (ping-pong).
+        A producer thread has `producer_registers`, and a consumer thread has `consumer_registers`. If the registers of
+        an SM suffice for several such blocks, each is launched with its share of them. `consumers` is the number of sets
+        of warpgroups that compute a tile. Each set takes the next tile of a `persistent` block in turn. While one set
+        computes its epilogue and stores, the other keeps the tensor cores busy (ping-pong).
 
         Requires: a loop that is a `software_pipeline`; multiples of 8 registers from 24 to 240. A block's threads must
         fit the register file. Several consumers, up to 7, need a kernel that is `persistent`.
