@@ -8,6 +8,7 @@ from .. import schedules
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.contractions import conv_of_channels_together
+from ..rules.launches import is_short
 from ..target import Target, current_gpu
 from ..te import Expr, Tensor, compute, placeholder
 from .by_rules import by_rules, given, operate
@@ -78,9 +79,13 @@ def conv2d(
     if not is_last:
         return schedules.conv2d(batch, channels, size, filters, kernel, stride=stride)
     make = schedules.conv2d_wgmma if "wgmma" in current_gpu().features else schedules.conv2d_mma
-    return make(
+    s, arguments = make(
         batch, channels, size, filters, kernel, x.dtype, out_dtype, stride=stride, epilogue=epilogue, operands=operands
     )
+    # Images of rows that are no multiples of 16 bytes are copied by kernels of their own.
+    if channels % 8 and is_short(arguments[-1:], Target.of(target)):
+        s.launch(dependent=True)
+    return s, arguments
 
 
 def _definition(

@@ -37,3 +37,11 @@ def test_windows_of_channels_share_what_they_read() -> None:
         s, _ = ops.conv.schedule(x, w, groups=240, padding=2, layout=layout, target="cuda -device=H200")
         plans.append([one.rule for one in s.plan or ()])
     assert plans == [["windows"], ["windows"]]
+
+
+@pytest.mark.parametrize(("channels", "dependent"), [(3, True), (64, False)])
+def test_images_that_are_copied_first(channels: int, dependent: bool) -> None:
+    """The convolution comes up while the copy of few channels ends."""
+    x, w = ops.Operand((1, 56, 56, channels), "float16"), ops.Operand((32, 3, 3, channels), "float16")
+    s, _ = ops.conv2d.schedule(x, w, target="cuda -device=H200")
+    assert str(s).startswith("# launched dependent\n") == dependent

@@ -219,6 +219,27 @@ def test_tiles_of_several_small_images(pixels: tuple[int, int, int]) -> None:
     check(case, {"configuration": (("share_rows", False), ("tile", (*pixels, 32)))})
 
 
+@pytest.mark.parametrize(("filters", "width"), [(80, 80), (320, 160), (320, 112), (96, 96), (240, 240)])
+def test_filters_in_equal_parts(filters: int, width: int) -> None:
+    """Tiles of 128 filters would be a half empty."""
+    case = Case(1, (9, 10), 64, filters, (3, 3), padding=(1, 1), layout="rscf")
+    check(case, {"configuration": (("share_rows", False), ("tile", (1, 8, 8, width)))})
+
+
+def test_rows_that_begin_within_a_sector_are_few() -> None:
+    """TMA takes longer for them: tiles of more pixels and filters have fewer for as many multiplications."""
+
+    def tile(channels: int, filters: int) -> tuple[int, int, int, int]:
+        case = Case(2, (116, 116), channels, filters, (3, 3), padding=(1, 1))
+        plan = tw.auto_schedule(case.program()[1], H200, settings={"Z": {"rule": RULE}}).plan
+        assert plan is not None
+        return dict(plan.of("Z")["configuration"])["tile"]
+
+    assert tile(288, 256) == (2, 8, 8, 64)
+    assert tile(280, 256) == (1, 32, 8, 128)
+    assert tile(320, 320)[3] == 80
+
+
 @pytest.mark.parametrize(
     "case",
     [

@@ -27,8 +27,8 @@ BYTES = 2  # of an element that is multiplied
 SPANS = (32, 64, 128)  # how wide a row of a shared buffer's panel may be, in bytes
 # Of a block's shared memory barriers take so many bytes.
 _BARRIERS, MAX_STAGES = 1024, 8
-# Warpgroups store so many columns of a fragment at a time.
-_STORED_COLUMNS = 16
+# Warpgroups store so many columns of a fragment at a time, and TMA so many of 16 bits at least.
+_STORED_COLUMNS = _PANEL = 16
 
 
 def rows_of_a_step(kernel: int, stride: int, share_rows: bool) -> tuple[int, int]:
@@ -63,12 +63,14 @@ class Problem:
     steps: int  # of the channels
     span: int  # the bytes of a step
     is_narrow: bool = False
+    pitch: int = SPANS[-1]  # the bytes from one pixel to the next
 
     @classmethod
     def of(cls, what: Windows, steps: int, span: int, *, is_narrow: bool = False) -> Problem:
         return cls(
-            what.batch, what.out, what.filters, what.kernel, what.strides[0], what.dilations[0], steps, span, is_narrow
-        )
+            what.batch, what.out, what.filters, what.kernel, what.strides[0], what.dilations[0], steps, span, is_narrow,
+            what.channels * BYTES,
+        )  # fmt: skip
 
 
 Candidate = tuple[tuple[int, int, int, int], int, bool]
@@ -105,7 +107,7 @@ def _candidates(problem: Problem, split_k: int | None, share_rows: bool | None) 
         pixels = images * rows * columns
         can_share = problem.kernel[0] > problem.stride and 1 in (problem.stride, problem.dilation)
         can_share = can_share and images in (1, pixels // 64)
-        for width in (grain, 128, 192, 256):
+        for width in _widths(problem.filters, grain):
             if width > max(grain, -(-problem.filters // grain) * grain) or pixels * width > 256 * 128:
                 continue
             for shares in (True, False) if share_rows is None else (share_rows,):
@@ -119,11 +121,19 @@ def _candidates(problem: Problem, split_k: int | None, share_rows: bool | None) 
                         yield tile, count, shares
 
 
+def _widths(filters: int, grain: int) -> list[int]:
+    """How many filters tiles have: also those that divide all of them evenly, in whole panels that TMA stores."""
+    even = [-(-filters // (parts * _PANEL)) * _PANEL for parts in range(1, 5)]
+    return sorted({grain, 128, 192, 256, *(one for one in even if grain <= one <= 256)})
+
+
 # Of one SM of an H200, as measured, in cycles: how much longer matmuls take than they would alone, what part of the
 # published rate of the second cache it reads with, what a short row of a box takes, how long data is on its way, what
 # storing an element takes, a kernel that adds up parts, and what part of the memory's bandwidth that kernel reads with.
 _PRODUCTS, _OF_CACHE, _ROW, _LATENCY, _STORING = 1.45, 0.7, 5.0, 1500.0, 0.1
 _ADDING, _OF_MEMORY = 6000.0, 0.667
+# What TMA takes for a row that begins within a sector of memory, as rows do that are no multiples of 32 bytes.
+_WITHIN_SECTOR = 4.5
 
 
 def shared_bytes() -> int:
@@ -147,6 +157,8 @@ def _cycles(problem: Problem, tile: tuple[int, int, int, int], split_k: int, sha
     reading = slot / (_OF_CACHE * device.sm.l2_bytes_per_clock)
     if problem.is_narrow:
         reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
+    elif problem.pitch % SPANS[0]:
+        reading = max(reading, slot // problem.span * _WITHIN_SECTOR)
     stored = images * rows * columns * columns_at_once(images * rows * columns, width, BYTES, slot) * BYTES
     stages = max(2, min((shared_bytes() - stored) // slot, MAX_STAGES))
     # Of two that multiply as long the one that reads less is faster.
