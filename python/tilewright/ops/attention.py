@@ -16,6 +16,7 @@ from ..schedules.online_softmax import attention_of
 from ..target import Target, current_gpu
 from ..te import strided
 from .by_rules import FLOATS, by_rules, expect_floats, given
+from .documents import check_documents, mask_of_documents, masked_by
 from .layouts import strided_operator
 from .operator import Operand, Scheduled
 from .strides import without_repeats
@@ -42,9 +43,11 @@ def result_shape(
     slopes: Operand | None = None,
     sinks: Operand | None = None,
     seed: Operand | None = None,
+    documents: Operand | None = None,
 ) -> tuple[int, ...]:
     """The shape of the result, of operands that fit."""
     check_attention(q, k, v, mask, enable_gqa=True, pages=pages, lengths=lengths)
+    check_documents(documents, q, k, mask=mask, pages=pages, lengths=lengths)
     check_heads(q, slopes=slopes, sinks=sinks)
     if pages is not None:
         return (*q.shape[:-1], v.shape[-1])
@@ -75,6 +78,7 @@ def attention(
     slopes: Operand | None = None,
     sinks: Operand | None = None,
     seed: Operand | None = None,
+    documents: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -113,6 +117,9 @@ def attention(
         Of float32, one for each head of `q`: a score more, without a value, which takes its share of the weights.
     seed
         Of int32, one number without dimensions: which weights are dropped.
+    documents
+        Of int32, a number for each token, for all sequences or for each: … x keys. A query sees the keys of its own
+        document, as if packed sequences were apart. No mask is in memory. There are as many queries as keys.
     is_causal
         Query i sees the keys up to i + `offset`.
     scale
@@ -145,8 +152,8 @@ def attention(
     A query that sees no key gets zeros. The simulator finds numbers of pages that do not exist. On sm_90a, one kernel
     (`schedules.attention_wgmma`) computes 16-bit types with heads of up to 256 and rows of multiples of 16 bytes; pages
     divide its tiles of 64 or 128 keys, or are multiples of them. It is not used if most of its tiles would be empty.
-    Where there is enough to compute, two kernels before it list the tiles of which a bool mask leaves something: no
-    others are loaded and multiplied.
+    Where there is enough to compute, two kernels before it list the tiles of which a bool mask, or documents, leave
+    something: no others are loaded and multiplied.
     Everything else is scheduled by rules.
 
     >>> import numpy as np
@@ -162,14 +169,17 @@ def attention(
     check_attention(q, k, v, mask, enable_gqa, pages, lengths)
     check_heads(q, slopes=slopes, sinks=sinks)
     check_dropout(dropout_p, seed)
+    check_documents(documents, q, k, mask=mask, pages=pages, lengths=lengths)
     bounds = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     operands = {"Q": q, "K": k, "V": v, "mask": mask, "pages": pages, "lengths": lengths}
-    operands |= {"slopes": slopes, "sinks": sinks, "seed": seed}
+    operands |= {"slopes": slopes, "sinks": sinks, "seed": seed, "documents": documents}
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
     inputs = list(named.values())
     options: dict[str, Any] = {**bounds, "softcap": softcap, "scale": scale}
     options |= {name: named.get(name) for name in ("pages", "lengths", "slopes", "sinks", "seed")}
     options["dropout_p"] = dropout_p
+    if documents is not None:
+        mask, named["mask"] = masked_by(documents), mask_of_documents(named["documents"])
     shape = result_shape(q, k, v, None, pages)
     on_gpu = target is None or target.kind != "cpu"
     tiles = None
@@ -180,6 +190,8 @@ def attention(
             tiles["is_listed"] = lists_tiles(mask, shape, k.shape[-2], tiles)
     if tiles is not None:
         s, tensors = attention_of(named["Q"], named["K"], named["V"], named.get("mask"), **options, **tiles)
+        if documents is not None:
+            s[named["mask"]].compute_inline()
     else:
         s, tensors = by_rules(inputs, defined(named["Q"], named["K"], named["V"], named.get("mask"), **options), target)
     result: Any = tensors[-1] if strides is None else strided(tensors[-1], strides)

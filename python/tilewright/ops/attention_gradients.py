@@ -20,6 +20,7 @@ from ..te import Expr, Tensor
 from ..te.alignment import ALIGNMENT
 from .attention import check_attention, check_dropout, check_heads, options_of, result_shape
 from .by_rules import given
+from .documents import check_documents, mask_of_documents, masked_by
 from .layouts import operand_of, strided_operator
 from .operator import Operand, Scheduled
 from .strides import row_major
@@ -59,6 +60,7 @@ def attention_gradients(
     lengths: Operand | None = None,
     slopes: Operand | None = None,
     sinks: Operand | None = None,
+    documents: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -74,10 +76,10 @@ def attention_gradients(
     """The gradients of `attention` by q, k and v, in their shapes, and by a mask of floats and by sinks if there are.
 
     `head` is the gradient by the result, of its shape and type. The other arguments, `mask`, `seed`, `lengths`,
-    `slopes`, `sinks`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset` and `dropout_p`, are those of
-    `attention`. Arrays of 16-bit types are read by their strides, if all but the last are multiples of 16 bytes. Others
-    are copied where they are not row-major; the gradients are row-major. `wanted` names the arrays whose gradients are
-    computed: all, or some of "q", "k", "v", "mask" and "sinks". Those are returned in this order.
+    `slopes`, `sinks`, `documents`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset` and `dropout_p`,
+    are those of `attention`. Arrays of 16-bit types are read by their strides, if all but the last are multiples of 16
+    bytes. Others are copied where they are not row-major; the gradients are row-major. `wanted` names the arrays whose
+    gradients are computed: all, or some of "q", "k", "v", "mask" and "sinks". Those are returned in this order.
 
     The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
     the same gradients. On sm_90a, kernels of tensor cores compute 16-bit types. Heads have multiples of 8 columns, up
@@ -116,6 +118,7 @@ def attention_gradients(
         )
     options = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     check_dropout(dropout_p, seed)
+    check_documents(documents, q, k, mask=mask, lengths=lengths)
     names = _names(wanted, mask, sinks)
     if result is not None and (result.shape, result.dtype) != expected:
         raise ValueError(
@@ -125,8 +128,11 @@ def attention_gradients(
     _check_logarithms(logarithms, result, expected)
     operands = {"head": head, "Q": q, "K": k, "V": v, "mask": mask, "seed": seed, "result": result}
     operands |= {"logarithms": logarithms, "lengths": lengths, "slopes": slopes, "sinks": sinks}
+    operands["documents"] = documents
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
     inputs = list(named.values())
+    if documents is not None:
+        mask, named["mask"] = masked_by(documents), mask_of_documents(named.pop("documents"))
     dropped: dict[str, Any] = {"dropout_p": dropout_p, "seed": named.pop("seed", None)}
     known = {name: named.pop(name, None) for name in ("result", "logarithms", "lengths", "slopes", "sinks")}
     options["softcap"] = softcap
@@ -149,10 +155,13 @@ def attention_gradients(
         is_listed = False
         if mask is not None and lengths is None:
             is_listed = lists_tiles(mask, expected[0], k.shape[-2], {"tile": tiles[1]})
-        return attention_gradients_of(
+        s, made = attention_gradients_of(
             *named.values(), scale=scale, tiles=tiles, adds=is_added, wanted=[name.upper() for name in names],
             is_listed=is_listed, **known, **options, **dropped,
         )  # fmt: skip
+        if documents is not None:
+            s[named["mask"]].compute_inline()
+        return s, [*inputs, *made[-len(names) :]]
     outputs = _defined(*named.values(), scale=scale, **known, **options, **dropped)
     outputs = [outputs[name] for name in names]
     return auto_schedule(outputs, target), [*inputs, *outputs]

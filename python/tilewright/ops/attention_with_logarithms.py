@@ -14,6 +14,7 @@ from ..target import Target, current_gpu
 from ..te import strided
 from .attention import check_attention, check_dropout, check_heads, once, options_of, result_shape
 from .by_rules import given
+from .documents import check_documents, mask_of_documents, masked_by
 from .layouts import strided_operator
 from .operator import Operand, Scheduled
 
@@ -40,6 +41,7 @@ def attention_with_logarithms(
     lengths: Operand | None = None,
     slopes: Operand | None = None,
     sinks: Operand | None = None,
+    documents: Operand | None = None,
     *,
     is_causal: bool = False,
     scale: float | None = None,
@@ -55,9 +57,9 @@ def attention_with_logarithms(
 
     With both, `attention_gradients` computes each weight by one exponential. The logarithms are heads x queries, of
     float32 for 16-bit types. That of a query that sees no key is minus infinity. With sinks it is the logarithm of the
-    sum with the sink's exponential. The arguments `mask`, `seed`, `lengths`, `slopes`, `sinks`, `is_causal`, `scale`,
-    `enable_gqa`, `window`, `softcap`, `offset`, `dropout_p` and `strides`, and the errors, are those of `attention`. So
-    are the arrays that are read without a copy.
+    sum with the sink's exponential. The arguments `mask`, `seed`, `lengths`, `slopes`, `sinks`, `documents`,
+    `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset`, `dropout_p` and `strides`, and the errors, are
+    those of `attention`. So are the arrays that are read without a copy.
 
     >>> import numpy as np
     >>> q, k, v = np.random.default_rng(0).standard_normal((3, 2, 5, 8)).astype("float32")
@@ -69,9 +71,13 @@ def attention_with_logarithms(
     check_attention(q, k, v, mask, enable_gqa, lengths=lengths)
     check_heads(q, slopes=slopes, sinks=sinks)
     check_dropout(dropout_p, seed)
+    check_documents(documents, q, k, mask=mask, lengths=lengths)
     operands = {"Q": q, "K": k, "V": v, "mask": mask, "seed": seed}
-    operands |= {"lengths": lengths, "slopes": slopes, "sinks": sinks}
+    operands |= {"lengths": lengths, "slopes": slopes, "sinks": sinks, "documents": documents}
     named = {name: given(one, name) for name, one in operands.items() if one is not None}
+    inputs = [*named.values()]
+    if documents is not None:
+        mask, named["mask"] = masked_by(documents), mask_of_documents(named["documents"])
     tensors, masked = (named["Q"], named["K"], named["V"]), named.get("mask")
     options: dict[str, Any] = {
         **options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset),
@@ -86,8 +92,10 @@ def attention_with_logarithms(
             tiles["is_listed"] = lists_tiles(mask, result_shape(q, k, v), k.shape[-2], tiles)
     if tiles is not None:
         s, (*_, result, logarithms) = attention_of(*tensors, masked, **options, **tiles, with_logarithms=True)
+        if documents is not None:
+            s[named["mask"]].compute_inline()
     else:
         result, logarithms = attention_and_logarithms(*tensors, masked, **options)
         s = auto_schedule([result, logarithms], target)
     laid: Any = result if strides is None else strided(result, strides)
-    return s, [*named.values(), laid, logarithms]
+    return s, [*inputs, laid, logarithms]

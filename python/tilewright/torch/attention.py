@@ -19,7 +19,7 @@ __all__ = ["attention"]
 
 _HALVES = (torch.float16, torch.bfloat16)
 _GRADIENTS = ("q", "k", "v", "mask", "sinks")
-_ARRAYS = ("seed", "lengths", "slopes", "sinks")  # the last inputs, behind the options
+_ARRAYS = ("seed", "lengths", "slopes", "documents", "sinks")  # the last inputs, behind the options
 _Window = tuple[int | None, int | None] | None
 
 
@@ -67,13 +67,14 @@ def _op(
     seed: torch.Tensor | None = None,
     lengths: torch.Tensor | None = None,
     slopes: torch.Tensor | None = None,
+    documents: torch.Tensor | None = None,
     sinks: torch.Tensor | None = None,
 ) -> torch.Tensor:
     out = _like(q, k, v)
     given = [_dense(one.detach()) for one in (q, k, v)]
     given += [] if mask is None else [_once(mask, q)]
     options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
-    _attention(*given, out=out, **options, **_given(seed, lengths, slopes, sinks))
+    _attention(*given, out=out, **options, **_given(seed, lengths, slopes, documents, sinks))
     return out
 
 
@@ -122,6 +123,7 @@ def _gradients(
     seed: torch.Tensor | None = None,
     lengths: torch.Tensor | None = None,
     slopes: torch.Tensor | None = None,
+    documents: torch.Tensor | None = None,
     sinks: torch.Tensor | None = None,
     result: torch.Tensor | None = None,
     logarithms: torch.Tensor | None = None,
@@ -136,7 +138,7 @@ def _gradients(
         if one is not None:
             options[name] = one.detach()
     names = [name for name, is_wanted in zip(_GRADIENTS, wanted, strict=False) if is_wanted]
-    made: Any = attention_gradients(*given, wanted=names, **options, **_given(seed, lengths, slopes, sinks))
+    made: Any = attention_gradients(*given, wanted=names, **options, **_given(seed, lengths, slopes, documents, sinks))
     return list(made) if len(names) > 1 else [made]
 
 
@@ -145,7 +147,7 @@ def _(
     wanted: Sequence[bool], head: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor,
     mask: torch.Tensor | None = None, *given: Any,
 ) -> list[torch.Tensor]:  # fmt: skip
-    # Behind the options are the seed, lengths, slopes and sinks.
+    # Behind the options are the seed, lengths, slopes, documents and sinks.
     sinks = given[_SINKS] if len(given) > _SINKS else None
     return [
         one.new_empty(one.shape)
@@ -198,12 +200,13 @@ def _op_for_training(
     seed: torch.Tensor | None = None,
     lengths: torch.Tensor | None = None,
     slopes: torch.Tensor | None = None,
+    documents: torch.Tensor | None = None,
     sinks: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p)
     given = [_dense(one.detach()) for one in (q, k, v)]
     given += [] if mask is None else [_once(mask, q)]
-    result, logarithms = attention_with_logarithms(*given, **options, **_given(seed, lengths, slopes, sinks))
+    result, logarithms = attention_with_logarithms(*given, **options, **_given(seed, lengths, slopes, documents, sinks))
     return result, logarithms
 
 
@@ -245,13 +248,14 @@ def attention(
     dropout_p: float = 0.0,
     lengths: torch.Tensor | None = None,
     slopes: torch.Tensor | None = None,
+    documents: torch.Tensor | None = None,
     sinks: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """`tilewright.ops.attention` as an operator of PyTorch: for autograd, torch.compile and torch.export.
 
     The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v`, a mask of floats and `sinks`.
     With `torch.use_deterministic_algorithms(True)` they are the same in each run. `mask`, `is_causal`, `scale`,
-    `enable_gqa`, `window`, `softcap`, `offset`, `lengths`, `slopes`, `sinks` and the errors are those of
+    `enable_gqa`, `window`, `softcap`, `offset`, `lengths`, `slopes`, `documents`, `sinks` and the errors are those of
     `tilewright.ops.attention`. `q`, `k` and `v` may have any strides, and are copied only if their last axis is not
     dense. With `dropout_p`, PyTorch's generator draws the seed of a call, and the backward pass drops the same weights.
     The backward pass computes only the gradients that autograd needs. It keeps the scores of all queries and keys in
@@ -270,5 +274,5 @@ def attention(
     before, behind = window or (None, None)
     seed = torch.randint(-(2**31), 2**31, (), dtype=torch.int32, device=q.device) if dropout_p else None
     given = (q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset, dropout_p, seed)
-    given += (lengths, slopes, sinks)
+    given += (lengths, slopes, documents, sinks)
     return _op_for_training(*given)[0] if _keeps_logarithms(q, k, v, sinks) else _op(*given)

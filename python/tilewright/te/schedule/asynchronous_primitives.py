@@ -88,7 +88,7 @@ class AsynchronousPrimitives(StageHandles):
         """A producer warpgroup issues the TMA loads of a pipelined loop, and consumer warpgroups compute.
 
         A producer thread has `producer_registers`, and a consumer thread has `consumer_registers`. If the registers of
-        an SM suffice for several such blocks, each is launched with its share of them. `consumers` is the number of sets
+        an SM suffice for several such blocks, each is launched with its share. `consumers` is the number of sets
         of warpgroups that compute a tile. Each set takes the next tile of a `persistent` block in turn. While one set
         computes its epilogue and stores, the other keeps the tensor cores busy (ping-pong).
 
