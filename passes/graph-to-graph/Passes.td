@@ -317,6 +317,31 @@ def ViewReshapes : Pass<"view-reshapes", "mlir::ModuleOp"> {
   }];
 }
 
+def OrderGroups : Pass<"order-groups", "mlir::ModuleOp"> {
+  let summary = "Groups that wait for numbers of the model come behind those that do not";
+  let description = [{
+    Of a model whose extents data decide, a call waits for the numbers that the next groups need. Groups that wait as
+    often as each other stand together, in their order. So a call waits as few times as can be. A result of the function
+    is such a number where it is an i64 of no dimension whose name is the symbol of extents.
+
+    ```mlir
+    %n = graph.group "reduce_sum" { ... } : tensor<i64>
+    %a = graph.group "iota" { ... } : tensor<?xi64, #graph.extents<"n">>
+    %m = graph.group "reduce_sum" { ... } : tensor<i64>
+    %b = graph.group "iota" { ... } : tensor<?xi64, #graph.extents<"m">>
+    ```
+
+    becomes
+
+    ```mlir
+    %n = graph.group "reduce_sum" { ... } : tensor<i64>
+    %m = graph.group "reduce_sum" { ... } : tensor<i64>
+    %a = graph.group "iota" { ... } : tensor<?xi64, #graph.extents<"n">>
+    %b = graph.group "iota" { ... } : tensor<?xi64, #graph.extents<"m">>
+    ```
+  }];
+}
+
 def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
   let summary = "The results of groups get places in one arena";
   let description = [{

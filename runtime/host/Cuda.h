@@ -45,6 +45,8 @@ struct TilewrightCudaDriver {
   int32_t (*graphExecUpdate)(void *exec, void *graph, void *resultInfo);
   int32_t (*graphExecDestroy)(void *exec);
   int32_t (*graphLaunch)(void *exec, void *stream);
+  int32_t (*memHostAlloc)(void **memory, size_t bytes, uint32_t flags);
+  int32_t (*memFreeHost)(void *memory);
 };
 
 /// Finds the functions in `library` ("libcuda.so.1"), which stays loaded. Returns what went wrong, or null. The text

@@ -98,6 +98,8 @@ const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver
       {&driver->graphExecUpdate, "cuGraphExecUpdate_v2"},
       {&driver->graphExecDestroy, "cuGraphExecDestroy"},
       {&driver->graphLaunch, "cuGraphLaunch"},
+      {&driver->memHostAlloc, "cuMemHostAlloc"},
+      {&driver->memFreeHost, "cuMemFreeHost"},
   };
   for (const Function &function : optional) {
     void *found = dlsym(handle, function.name);

@@ -137,6 +137,21 @@ DeviceModel *tilewright::host::findDeviceModel(TilewrightModel &model, const Loa
   return device;
 }
 
+int64_t *tilewright::host::takeNumbers(DeviceModel &device, int64_t count) {
+  if (int64_t *numbers = __atomic_exchange_n(&device.numbers, nullptr, __ATOMIC_ACQ_REL))
+    return numbers;
+  const TilewrightCudaDriver &driver = *device.driver;
+  void *made = nullptr;
+  if (!driver.memHostAlloc || !driver.memFreeHost || driver.memHostAlloc(&made, count * sizeof(int64_t), 0))
+    return nullptr;
+  return static_cast<int64_t *>(made);
+}
+
+void tilewright::host::giveNumbersBack(DeviceModel &device, int64_t *numbers) {
+  if (void *other = __atomic_exchange_n(&device.numbers, numbers, __ATOMIC_ACQ_REL))
+    device.driver->memFreeHost(other);
+}
+
 int32_t tilewright::host::launchAsGraph(DeviceModel &device, const char *name, const int64_t *key, int64_t keySize,
                                         void *stream, const Launches &launches) {
   const TilewrightCudaDriver &driver = *device.driver;
@@ -178,6 +193,8 @@ void tilewrightHostCloseModel(TilewrightModel *model) {
     }
     if (device->stream)
       driver.streamDestroy(device->stream);
+    if (device->numbers)
+      driver.memFreeHost(device->numbers);
     driver.ctxPopCurrent(&popped);
     pthread_mutex_destroy(&device->lock);
     std::free(device);

@@ -46,9 +46,15 @@ struct DeviceModel {
   int32_t numFailures;
   /// On which launches are captured. Nothing runs on it.
   void *stream;
+  /// Memory that the GPU writes to by itself, where numbers go that the host reads. Null while a call has it.
+  int64_t *numbers;
   int64_t numUses;
   LaunchGraph graphs[maxLaunchGraphs];
 };
+
+/// Takes the memory for so many numbers, a model's own, or null where there is none; and gives it back.
+int64_t *takeNumbers(DeviceModel &device, int64_t count);
+void giveNumbersBack(DeviceModel &device, int64_t *numbers);
 
 /// What launches a call's kernels on a stream; not 0 with an error raised.
 struct Launches {

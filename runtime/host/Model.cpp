@@ -99,27 +99,27 @@ int32_t ModelCall::check(const TilewrightAny *given, int32_t count, bool inputsA
   return 0;
 }
 
-/// A number that groups have made, which says how large others' results are.
-int32_t ModelCall::readNumber(int64_t value, int64_t &number) {
-  TilewrightAny any = valueOf(value);
-  const TilewrightDLTensor &from = *tensorOf(any);
+int32_t ModelCall::readNumbers() {
   if (loaded)
-    return readOnDevice(from, number);
-  std::memcpy(&number, static_cast<const char *>(from.data) + from.byteOffset, sizeof(number));
+    return readOnDevice();
+  for (int64_t i = 0; i < model.numberCount; ++i)
+    if (isRead(i)) {
+      const TilewrightDLTensor &from = tensorOfValue(model.numbers[i].a);
+      std::memcpy(&numbers[i], static_cast<const char *>(from.data) + from.byteOffset, sizeof(int64_t));
+    }
   return 0;
 }
 
 int32_t ModelCall::computeNumbers() {
+  if (phase && readNumbers())
+    return -1;
   for (int64_t i = 0; i < model.numberCount; ++i) {
     const TilewrightModelNumber &number = model.numbers[i];
-    if (number.phase != phase)
+    if (number.phase != phase || isRead(i))
       continue;
     if (number.operation == TilewrightNumberConstant)
       numbers[i] = number.a;
-    else if (number.operation == TilewrightNumberRead) {
-      if (int32_t failed = readNumber(number.a, numbers[i]))
-        return failed;
-    } else if (number.operation == TilewrightNumberExtent)
+    else if (number.operation == TilewrightNumberExtent)
       numbers[i] = tensorOf(all[number.a])->shape[number.b];
     else if (!compute(number.operation, numbers[number.a], numbers[number.b], numbers[i])) {
       char message[2048];
@@ -239,8 +239,7 @@ void ModelCall::placeTensors() {
     else if (model.values[i].memory == TilewrightAtAddress)
       tensors[i].data = reinterpret_cast<void *>(model.values[i].place);
     else if (model.values[i].memory == TilewrightInValue) {
-      TilewrightAny whole = valueOf(model.values[i].place);
-      const TilewrightDLTensor &base = *tensorOf(whole);
+      const TilewrightDLTensor &base = tensorOfValue(model.values[i].place);
       tensors[i].data = static_cast<char *>(base.data) + base.byteOffset + model.values[i].offset;
     } else if (model.values[i].memory == TilewrightInArena)
       tensors[i].data = arena + buffer++->offset;
@@ -258,8 +257,7 @@ TilewrightAny ModelCall::valueOf(int64_t i) {
 }
 
 int32_t ModelCall::copy(const TilewrightModelCopy &copied, void *onStream) {
-  TilewrightAny from = valueOf(copied.from), to = valueOf(copied.to);
-  const TilewrightDLTensor &source = *tensorOf(from), &target = *tensorOf(to);
+  const TilewrightDLTensor &source = tensorOfValue(copied.from), &target = tensorOfValue(copied.to);
   int64_t bytes = source.bits / 8;
   for (int32_t dim = 0; dim < source.ndim; ++dim)
     bytes *= source.shape[dim];

@@ -92,8 +92,16 @@ private:
   int32_t checkShape(const TilewrightModelValue &value, const TilewrightDLTensor &given, const int64_t *shape) const;
   /// The numbers of `key`.
   int64_t keySize() const { return model.numberCount + signature.argumentCount + 1; }
-  int32_t readNumber(int64_t value, int64_t &number);
-  int32_t readOnDevice(const TilewrightDLTensor &from, int64_t &number);
+  /// Reads the numbers that groups have made, and with which the phase begins: they say how large others' results are.
+  int32_t readNumbers();
+  int32_t readOnDevice();
+  bool isRead(int64_t number) const {
+    return model.numbers[number].phase == phase && model.numbers[number].operation == TilewrightNumberRead;
+  }
+  const TilewrightDLTensor &tensorOfValue(int64_t value) {
+    return model.values[value].memory == TilewrightInArguments ? *tensorOf(all[model.values[value].place])
+                                                               : tensors[value];
+  }
   void describeCall();
   int32_t copyOnDevice(const TilewrightDLTensor &from, const TilewrightDLTensor &to, int64_t bytes, void *onStream);
   int32_t launchGroups();

@@ -35,15 +35,25 @@ int32_t ModelCall::copyOnDevice(const TilewrightDLTensor &from, const Tilewright
   return raiseFailure();
 }
 
-/// Waits for the stream.
-int32_t ModelCall::readOnDevice(const TilewrightDLTensor &from, int64_t &number) {
+/// Waits for the stream once, for all numbers.
+int32_t ModelCall::readOnDevice() {
   const TilewrightCudaDriver &driver = *loaded->details->driver;
+  // Where the GPU writes by itself, a copy does not wait.
+  int64_t *taken = takeNumbers(*device, model.numberCount), *to = taken ? taken : numbers;
   const char *call = "cuMemcpyDtoHAsync";
-  int32_t code = driver.memcpyDtoHAsync(&number, addressOf(from), sizeof(number), stream);
+  int32_t code = 0;
+  for (int64_t i = 0; !code && i < model.numberCount; ++i)
+    if (isRead(i))
+      code = driver.memcpyDtoHAsync(&to[i], addressOf(tensorOfValue(model.numbers[i].a)), sizeof(int64_t), stream);
   if (!code) {
     call = "cuStreamSynchronize";
     code = driver.streamSynchronize(stream);
   }
+  for (int64_t i = 0; !code && i < model.numberCount; ++i)
+    if (isRead(i))
+      numbers[i] = to[i];
+  if (taken)
+    giveNumbersBack(*device, taken);
   if (!code)
     return 0;
   beginFailure(driver, call, code) << "a number that says how large results of " << signature.name << " are"

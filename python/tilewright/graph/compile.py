@@ -26,7 +26,7 @@ _SIMPLIFY = (
     "canonicalize", "cse", "raise-attention", "merge-matmuls", "fuse-quantization", "channels-last", "sink-reshapes",
     "fold-weights",
 )  # fmt: skip
-_LAST = ("fold-groups", "view-reshapes", "plan-memory", "form-cuda-graph")
+_LAST = ("fold-groups", "view-reshapes", "order-groups", "plan-memory", "form-cuda-graph")
 PASSES = (*_SIMPLIFY, "fuse-operators", *_LAST)
 """The passes on a graph, in their order. Each can be switched off. `channels-last` is for a processor and for GPUs with
 tensor cores alone, and `form-cuda-graph` for target cuda."""

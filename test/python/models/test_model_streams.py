@@ -131,23 +131,33 @@ assert counts[CAPTURES] == 1 and counts[GRAPHS] == 0, list(counts)
 
 
 def test_outputs_whose_extents_data_decide(tmp_path: Path) -> None:
-    """A call has one function: it reads the number, and has the output allocated, on the stream that is current."""
+    """A call has one function: it waits once for two numbers, and has the outputs allocated."""
     script = """
-with GraphBuilder("counted", [("x", TensorType((64,), "float32")), ("count", TensorType((1,), "int64"))]) as b:
-    n = b.count(tw.te.var("n"), b.op("reshape", b.inputs["count"], shape=[]))
-    places = b.op("iota", shape=[n], axis=0, to="int64")
-    graph = b.finish([("y", b.op("gather", b.inputs["x"], places, axis=0))])
+inputs = [("x", TensorType((64,), "float32")), *((name, TensorType((1,), "int64")) for name in "nm")]
+with GraphBuilder("counted", inputs) as b:
+    for name in "nm":
+        b.count(tw.te.var(name), b.op("reshape", b.inputs[name], shape=[]))
+    places = (b.op("iota", shape=[b.symbols[name]], axis=0, to="int64") for name in "nm")
+    graph = b.finish([(f"y{i}", b.op("gather", b.inputs["x"], one, axis=0)) for i, one in enumerate(places)])
 model = compile_graph(graph, tw.Target("cuda", arch="sm_90a"))
-x = tw.nd.array(np.arange(64, dtype=np.float32), tw.cuda(0))
+x, waits = tw.nd.array(np.arange(64, dtype=np.float32), tw.cuda(0)), ctypes.c_int.in_dll(driver, "fake_waits")
+
+def call(*numbers):
+    given = [tw.nd.array(np.array([each]), tw.cuda(0)) for each in numbers]
+    before = waits.value
+    outputs, extents = model.results_and_extents(x, *given)
+    assert waits.value - before == 1 and extents == dict(zip("nm", numbers)), (waits, extents)
+    assert [(one.shape, one.device) for one in outputs] == [((each,), tw.cuda(0)) for each in numbers]
+    return outputs
+
 for _ in range(2):
-    y = model(x, tw.nd.array(np.array([64]), tw.cuda(0)))
-    assert y.shape == (64,) and y.device.is_cuda and (y.numpy() == 2 * np.arange(64)).all(), y.numpy()
-(y,), extents = model.results_and_extents(x, tw.nd.array(np.array([0]), tw.cuda(0)))
-assert y.shape == (0,) and extents["n"] == 0, extents
+    for y in call(64, 64):
+        assert (y.numpy() == 2 * np.arange(64)).all(), y.numpy()
+call(0, 0)
 try:
-    model(x, tw.nd.array(np.array([-1]), tw.cuda(0)))
+    call(64, -1)
 except ValueError as error:
-    assert str(error).endswith("of tensors whose bytes 63 bits count, got (-1,) for y"), error
+    assert str(error).endswith("of tensors whose bytes 63 bits count, got (-1,) for y1"), error
 else:
     raise AssertionError("a negative extent")
 """
