@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 from ..errors import TilewrightValueError as ValueError
@@ -96,6 +97,7 @@ def _plain(name: str) -> str:
     return re.sub(r"^rtx ?(?=\d)", "rtx ", words)
 
 
+@cache
 def known_as(name: str) -> GPU | None:
     """The GPU of a name, of the table or the driver's; None where the table has none."""
     wanted = _plain(name)

@@ -32,6 +32,8 @@ __all__ = ["ALONG_COLUMNS", "ALONG_ROWS", "Reductions", "shape_of"]
 ALONG_ROWS, ALONG_COLUMNS = "threads along the reduction", "threads along the results"
 # Elements of a row that a thread reads at once, where it has not all of them.
 _AT_ONCE = 8
+# Elements of a column that a thread keeps in its registers.
+_KEPT_OF_THREAD = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +159,11 @@ class Reductions:
             first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
             reductions[first.op] = root
         fits = size_of(next(iter(reductions.values())).reduced) <= kept_by(threads)
+        columns_kept = self._columns_to_keep(s, group, reductions) if not along_rows and threads == 1 else []
         rows_kept, vectors = self._stage_reads(s, group, reductions, fits, lanes) if along_rows else ([], {})
         # Of an odd number of elements, rows begin anywhere: they are moved one by one, but kept all the same.
         is_kept = fits and (lanes > 1 or bool(rows_kept))
-        together = {} if along_rows else self._read_together(s, group, reductions, threads)
+        together = {} if along_rows or columns_kept else self._read_together(s, group, reductions, threads)
         inline(s, group)
         stage = s[root.op.output(0)]
         axes = list(stage.op.axis)
@@ -178,6 +181,10 @@ class Reductions:
             own = s[tensor]
             own.compute_at(stage, row)
             self._divide(own, [own.op.axis[-1]], threads, tag, lanes, is_unrolled=True)
+        for tensor in columns_kept:
+            s[tensor].compute_at(stage, row)
+            for axis in s[tensor].op.axis:
+                s[tensor].unroll(axis)
         for one in group.kept:
             own = s[one.op]
             own.set_scope("local")
@@ -199,6 +206,8 @@ class Reductions:
                 )
                 continue
             turn = self._divide(own, reduced, threads, tag, lanes, is_unrolled=is_kept and op not in vectors)
+            if columns_kept:
+                own.unroll(turn)
             if along_rows and threads > 1 and not is_kept and is_static(reductions[op].reduced):
                 turns = size_of(reductions[op].reduced) // (threads * lanes)
                 outer, turn = turns_at_once(own, turn, turns, lanes)
@@ -207,7 +216,19 @@ class Reductions:
                 s[tensor].compute_at(own, turn)
                 s[tensor].vectorize(s[tensor].op.axis[-1])
         if columns:
-            self._divide(stage, columns, threads, tag, lanes, is_unrolled=is_kept)
+            turn = self._divide(stage, columns, threads, tag, lanes, is_unrolled=is_kept)
+            if columns_kept:
+                stage.unroll(turn)
+
+    def _columns_to_keep(self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts]) -> list[Tensor]:
+        """Of columns that a thread has alone, and that are read more than once: what they read, in registers."""
+        names, kept = {facts.op: op for op, facts in reductions.items()}, rows_to_keep(group)
+        if size_of(next(iter(reductions.values())).reduced) * len(kept) > _KEPT_OF_THREAD:
+            return []
+        return [
+            s.cache_read(tensor, "local", [names.get(reader.op, reader.op).output(0) for reader in readers])
+            for tensor, readers in kept
+        ]
 
     def _read_together(
         self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts], threads: int

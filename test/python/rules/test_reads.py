@@ -74,6 +74,26 @@ def test_few_rows_that_are_too_long_for_registers_use_all_SMs() -> None:
     assert [[one.rule for one in plan or ()].count("reduction in parts") for plan in plans] == [1, 1]
 
 
+@pytest.mark.parametrize(("shape", "op"), [((2, 6, 40), "rms_norm"), ((3, 7, 9), "layer_norm"), ((2, 3, 5), "softmax")])
+def test_columns_that_a_thread_keeps(shape: tuple[int, int, int], op: str) -> None:
+    x = np.random.default_rng(0).standard_normal(shape).astype("float32")
+    s, _ = getattr(ops, op).schedule(x, axis=1, target="sim -device=H200")
+    assert s.plan is not None and s.plan.decisions[0].settings["threads"] == 1
+    wide = x.astype(np.float64)
+    if op == "softmax":
+        exact = np.exp(wide) / np.exp(wide).sum(1, keepdims=True)
+    else:
+        centred = wide - wide.mean(1, keepdims=True) * (op == "layer_norm")
+        exact = centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(getattr(ops, op)(x, axis=1, target="sim -device=H200"), exact, rtol=1e-5, atol=2e-6)
+
+
+def test_columns_are_read_once() -> None:
+    """A thread has a column of up to 64 elements alone where columns are many."""
+    ptx = ops.rms_norm.function(ops.Operand((16, 64, 256, 256), "float32"), axis=1, target=CUDA).ptx
+    assert ptx.count("ld.global") == ptx.count("st.global") == 64
+
+
 def test_a_convolution_reads_the_next_step_while_it_multiplies() -> None:
     """Loads that wait for the store before them took 12 times the latency of memory a step."""
     x, w = ops.Operand((32, 128, 120), "float64"), ops.Operand((520, 128, 3), "float64")

@@ -123,7 +123,7 @@ def _candidates(problem: Problem, split_k: int | None, share_rows: bool | None) 
 
 def _widths(filters: int, grain: int) -> list[int]:
     """How many filters tiles have: also those that divide all of them evenly, in whole panels that TMA stores."""
-    even = [-(-filters // (parts * _PANEL)) * _PANEL for parts in range(1, 5)]
+    even = [-(-filters // (parts * _PANEL)) * _PANEL for parts in range(1, 9)]
     return sorted({grain, 128, 192, 256, *(one for one in even if grain <= one <= 256)})
 
 
