@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.attention import attention as defined
-from ..schedules.attention_choice import lists_tiles, tiles_for
+from ..schedules.attention_choice import blocks_of_documents, lists_tiles, tiles_for
 from ..schedules.online_softmax import attention_of
 from ..target import Target, current_gpu
 from ..te import strided
@@ -188,6 +188,8 @@ def attention(
         tiles = tiles_for(q, k, v, shape, strides, current_gpu(), pages, is_causal=is_diagonal)
         if tiles is not None and mask is not None and pages is None and lengths is None:
             tiles["is_listed"] = lists_tiles(mask, shape, k.shape[-2], tiles)
+            if documents is not None and tiles["is_listed"]:
+                tiles |= blocks_of_documents(shape, k.shape[-2], tiles["tile"], current_gpu())
     if tiles is not None:
         s, tensors = attention_of(named["Q"], named["K"], named["V"], named.get("mask"), **options, **tiles)
         if documents is not None:
