@@ -13,10 +13,9 @@ GPU = pytest.param("gpu", marks=pytest.mark.gpu)
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    """Tiles of 64 elements, or 32 of several columns; of a symbolic number, runs of more than 128 by one block."""
+    """Tiles of 64 elements, or 32 of several columns."""
     monkeypatch.setattr(sorting, "_THREADS", 32)
     monkeypatch.setattr(sorting, "_OWN", 2)
-    monkeypatch.setattr(sorting, "_WIDEST", 128)
 
 
 def _rows(*shape, dtype="float32"):

@@ -61,11 +61,12 @@ def test_topk_of_a_symbolic_number(largest):
 
 
 @pytest.mark.sample(1)
+@pytest.mark.parametrize("target", ["cpu", pytest.param("sim", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("descending", [False, True])
-def test_a_symbolic_extent_is_sorted(descending):
+def test_a_symbolic_extent_is_sorted(descending, target):
     sort = Calls(lambda x: (*x.sort(stable=True, dim=0, descending=descending), x[:, 0].int().argsort(stable=True)))
-    model = tw.compile(sort, (torch.ones(6, 2),), target="cpu", dynamic_shapes=(({0: "rows"},),))
-    for rows in (6, 9):
+    model = tw.compile(sort, (torch.ones(6, 2),), target=target, dynamic_shapes=(({0: "rows"},),))
+    for rows in (6, 9, 2500):
         x = (torch.arange(rows * 2) * 7 % 5).float().reshape(rows, 2)
         x[2, 1] = x[4, 1] = torch.nan
         torch.testing.assert_close(model(x), sort(x), equal_nan=True)

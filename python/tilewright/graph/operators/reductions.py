@@ -139,14 +139,15 @@ def cumprod(x: Tensor, *, axis: int, exclusive: bool, reverse: bool) -> Tensor:
 
 @operator
 def topk(x: Tensor, *, k: int, axis: int, largest: bool, by_threads: bool) -> tuple[Tensor, Tensor]:
-    """The k best elements along an axis, in order, and where they are.
+    """The k best elements along an axis, in order, and where they are: all of them where k is -1.
 
     Of equal ones the first comes first. NaN is the largest. Of some elements each finds its rank, how many come before
-    it, by itself; more are sorted.
+    it, by itself; more, or a symbolic number, are sorted.
     """
-    if isinstance(x.shape[axis], int) and x.shape[axis] > _MOST_RANKED:
-        return best_of_sorted(x, k, axis, largest, by_threads)
     extent = x.shape[axis]
+    k = extent if k == -1 else k
+    if not isinstance(extent, int) or extent > _MOST_RANKED:
+        return best_of_sorted(x, k, axis, largest, by_threads)
     other = te.reduce_axis((0, extent), name="other")
 
     def rank_of(*i: Any) -> Expr:

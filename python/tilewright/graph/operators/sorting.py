@@ -20,8 +20,8 @@ _OWN = 8
 _MOST = 1 << 30
 """A row has so many elements at most where their number is symbolic. Places in longer rows have 64 bits."""
 
-_WIDEST = 1 << 20
-"""Where the number of elements is symbolic, runs up to this width are made by all blocks: each width is a kernel."""
+_WAYS = 8
+"""Where the number of elements is symbolic, so many runs become one in a kernel."""
 
 Element = tuple[Any, ...]
 """An element's place in the row and, where it has one column, its key."""
@@ -117,17 +117,15 @@ def _in_threads(given: Any, made: Any, columns: Any, largest: bool) -> Any:
     """A merge sort by all blocks: each sorts a tile of a row, then each kernel merges runs of 1, 2, 4, … tiles by twos.
 
     A row of one tile needs one kernel. Where the number of elements is symbolic, so is the number of runs. There are
-    kernels for those that it may have, up to `_WIDEST`, and those without work are not launched. Wider runs are merged
-    by one block a row.
+    kernels for all that it may have, each of which makes one run of eight, and those without work are not launched.
     """
     merges = _Merges(given, made, columns, largest)
     ib, tile, (rows, count) = merges.ib, merges.tile, made.shape
     tiles = (count + (tile - 1)) // tile
     known = isinstance(count, int)
     most = count if known else getattr(count, "maximum", None) or _MOST
-    levels = _levels(most if known else min(most, _WIDEST), tile)
-    rest = _levels(most, tile << levels)
-    runs = [merges.buffers(f"run{n}_", "global", rows, count) if levels + rest > n else () for n in range(2)]
+    levels = _levels(most, tile)
+    runs = [merges.buffers(f"run{n}_", "global", rows, count) if levels > n else () for n in range(2)]
 
     def threads(blocks: Any) -> tuple[Any, Any]:
         block, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
@@ -138,20 +136,21 @@ def _in_threads(given: Any, made: Any, columns: Any, largest: bool) -> Any:
     with ib.new_scope():
         block, thread = threads(rows * tiles)
         merges.sort_tile(block // tiles, block % tiles * tile, thread, runs[0])
-    for level in range(levels):
-        half = tile << level
+    for level in range(levels if known else 0):
         with ib.new_scope():
-            block, thread = threads(rows * (tiles if known else te.select(count > half, tiles, 0)))
+            block, thread = threads(rows * tiles)
             to = runs[(level + 1) % 2]
-            merges.merge_tile(runs[level % 2], half, block // tiles, block % tiles * tile, thread, to)
-    if rest > 0:
+            merges.merge_tile(runs[level % 2], tile << level, block // tiles, block % tiles * tile, thread, to)
+    width, turn = tile, 0
+    while not known and width < most:
+        parts = (count + (merges.threads - 1)) // merges.threads
         with ib.new_scope():
-            row, thread = threads(te.select(count > tile << levels, rows, 0))
-            with ib.for_range(0, (rest + 1) // 2, name="turn") as turn:
-                for level in (levels, levels + 1):
-                    half = merges.let("half", te.left_shift(te.const(tile << level, "int32"), turn.astype("int32") * 2))
-                    with ib.for_range(0, te.select(count > half, tiles, 0), name="t") as t:
-                        merges.merge_tile(runs[level % 2], half, row, t * tile, thread, runs[(level + 1) % 2])
+            block, thread = threads(rows * te.select(count > width, parts, 0))
+            place = block % parts * merges.threads + thread
+            ways = min(_WAYS, -(-most // width))
+            with ib.if_scope(place < count):
+                merges.place_element(runs[turn % 2], width, ways, block // parts, place, runs[(turn + 1) % 2])
+        width, turn = width * ways, turn + 1
     return ib.get()
 
 
@@ -247,6 +246,36 @@ class _Merges:
         self.hold(shared, self.merged(shared, row, 0, of_first, length, thread * self.own), thread)
         self.store(shared, row, first, length, thread, to, half * 2)
 
+    def place_element(self, runs: Buffers, width: int, ways: int, row: Any, place: Any, to: Buffers) -> None:
+        """Puts the element at a place of runs of `width` elements where it is when so many of them are one run.
+
+        It comes behind the elements of runs before its own that are not after it, and behind those of runs after its
+        own that are before it.
+        """
+        ib, span = self.ib, width * ways
+        row, place = self.let("row", row), self.let("place", place)
+        mine = self.read(runs, row, place)
+        begin = self.let("begin", place // span * span) if span <= _MOST else 0
+        own = self.let("own", (place - begin) // width)
+        bounds = ib.allocate(self.dtype, (2,), name="bounds", scope="local")
+        rank = ib.allocate(self.dtype, (1,), name="rank", scope="local")
+        rank[0] = place - begin - own * width
+        with ib.for_range(0, ways, name="way") as way:
+            other = self.let("other", begin + way * width)
+            with ib.if_scope(te.all(te.any(way < own, way > own), other < self.count)):
+                bounds[0] = te.const(0, self.dtype)
+                bounds[1] = te.min(self.count - other, width).astype(self.dtype)
+                with ib.while_loop(bounds[0] < bounds[1]):
+                    half = ib.let("half", te.right_shift(bounds[0] + bounds[1], te.const(1, self.dtype)))
+                    theirs = self.read(runs, row, other + half)
+                    after, before = self.precedes(row, mine, theirs), self.precedes(row, theirs, mine)
+                    with ib.if_scope(te.select(way < own, te.select(after, 0, 1), te.select(before, 1, 0)).equal(1)):
+                        bounds[0] = half + 1
+                    with ib.else_scope():
+                        bounds[1] = half
+                rank[0] = rank[0] + bounds[0]
+        self.put(mine, row, self.let("target", begin + rank[0]), to, span)
+
     def split(
         self, runs: Buffers, at: tuple[Any, ...], row: Any, begin: Any, middle: Any, end: Any, number: Any
     ) -> Any:
@@ -291,25 +320,31 @@ class _Merges:
         """Stores a tile of a run of `width` elements: in the result where that is all of the row."""
         ib = self.ib
 
-        def to_result(element: Element, place: Any) -> None:
-            self.order[row, place] = element[0].astype("int64")
-
-        def to_run(element: Element, place: Any) -> None:
-            for run, value in zip(to, element):
-                run[row, place] = value
-
         with ib.for_range(0, self.own, name="v") as v:
             own = v * self.threads + thread
             element, place = self.read(shared, own), self.let("place", first + own)
             with ib.if_scope(own < length):
-                goes_on = self.count > width
-                if isinstance(goes_on, bool):
-                    (to_run if goes_on else to_result)(element, place)
-                else:
-                    with ib.if_scope(goes_on):
-                        to_run(element, place)
-                    with ib.else_scope():
-                        to_result(element, place)
+                self.put(element, row, place, to, width)
+
+    def put(self, element: Element, row: Any, place: Any, to: Buffers, width: int) -> None:
+        """Puts an element in its place of a run of `width` elements: in the result where that is all of the row."""
+        ib, is_known = self.ib, isinstance(self.count, int)
+        goes_on = self.count > width if is_known or width < _MOST else False
+
+        def to_result() -> None:
+            self.order[row, place] = element[0].astype("int64")
+
+        def to_run() -> None:
+            for run, value in zip(to, element):
+                run[row, place] = value
+
+        if isinstance(goes_on, bool):
+            return to_run() if goes_on else to_result()
+        with ib.if_scope(goes_on):
+            to_run()
+        with ib.else_scope():
+            to_result()
+        return None
 
 
 def best_of_sorted(x: Tensor, k: Any, axis: int, largest: bool, in_threads: bool) -> tuple[Tensor, Tensor]:
@@ -331,7 +366,9 @@ def best_of_sorted(x: Tensor, k: Any, axis: int, largest: bool, in_threads: bool
         row: Any = 0
         for extent, place in zip(others, (*i[:axis], *i[axis + 1 :])):
             row = row * extent + place
-        return order(row, i[axis])
+        found = order(row, i[axis])
+        is_there = isinstance(count, int) or k is count
+        return found if is_there else te.if_then_else(i[axis] < count, found, te.const(0, "int64"))
 
     shape = [k if d == axis else extent for d, extent in enumerate(x.shape)]
     positions = te.compute(shape, position_of, name="positions")

@@ -179,34 +179,8 @@ def _sort(call: Call, x: Value, *given: Any) -> Any:
 
 def _in_order(call: Call, x: Value, axis: int, descending: bool) -> Sequence[Value]:
     """The elements along an axis in order, and where they are."""
-    if isinstance(x.shape[axis], int):
-        return call.builder.ops("topk", x, k=x.shape[axis], axis=axis, largest=descending)
-    places = _order(call, x, axis, descending)
-    return call.op("gather_elements", x, places, axis=axis), places
-
-
-def _order(call: Call, x: Value, axis: int, descending: bool) -> Value:
-    """Where the elements in order are, along an axis whose extent is symbolic: the inverse of the elements' ranks.
-
-    The rank of an element is how many come before it: of equal ones the first comes first. NaN is the largest.
-    """
-    op, extent = call.op, x.shape[axis]
-    before, behind = list(x.shape[:axis]), list(x.shape[axis + 1 :])
-    mine, theirs = call.reshape(x, [*before, extent, 1, *behind]), call.reshape(x, [*before, 1, extent, *behind])
-    more, less = (theirs, mine) if descending else (mine, theirs)
-    comes_before, same = op("greater", more, less), op("equal", theirs, mine)
-    if "float" in x.dtype:
-        comes_before = op("or", comes_before, op("and", op("isnan", more), op("equal", less, less)))
-        same = op("or", same, op("and", op("isnan", mine), op("isnan", theirs)))
-    ones = [1] * len(behind)
-    own, others = (
-        call.reshape(op("iota", shape=[extent], axis=0, to="int64"), shape)
-        for shape in ([*[1] * axis, extent, 1, *ones], [*[1] * axis, 1, extent, *ones])
-    )  # fmt: skip
-    comes_before = op("or", comes_before, op("and", same, op("less", others, own)))
-    ranks = op("reduce_sum", call.cast(comes_before, "int64"), axes=[axis + 1], keepdims=False)
-    places = op("iota", shape=list(x.shape), axis=axis, to="int64")
-    return op("scatter_elements", places, ranks, places, axis=axis, reduction="none")
+    count = x.shape[axis] if isinstance(x.shape[axis], int) else -1
+    return call.builder.ops("topk", x, k=count, axis=axis, largest=descending)
 
 
 @converter("_softmax.default", "_log_softmax.default")
