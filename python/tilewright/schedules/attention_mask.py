@@ -19,7 +19,8 @@ Load = Callable[[Tensor, Tensor, IterVar], None]
 
 def is_of_rows(mask: Tensor) -> bool:
     """Whether all queries of a head have one row of the mask: a kernel then sums over queries."""
-    return mask.ndim < 2 or mask.shape[-2] == 1
+    rows = 1 if mask.ndim < 2 else mask.shape[-2]
+    return isinstance(rows, int) and rows == 1
 
 
 def mask_tile_for(mask: Tensor, width: int, wide: int) -> tuple[int, int]:
@@ -63,8 +64,7 @@ def chain_of_mask(
 
 def mask_of_sums(sums: Tensor, mask: Tensor) -> Tensor:
     """The gradient by a mask whose rows are all queries', of sums for each key of each head."""
-    *heads, keys = sums.shape
-    kept = [1] * (len(heads) + 2 - mask.ndim) + [*mask.shape]
+    kept = [1] * (sums.ndim + 1 - mask.ndim) + [*mask.shape]
     del kept[-2]
     shared = [
         (number, extent) for number, (own, extent) in enumerate(zip(kept, sums.shape, strict=True)) if own != extent
