@@ -259,6 +259,9 @@ def _beside_nan(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Te
 
 
 def _angle(x: torch.Tensor) -> torch.Tensor:
+    if x.is_complex():
+        real, imaginary = torch.view_as_real(x).unbind(-1)
+        return torch.atan2(imaginary, real)
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
     return torch.where(x.isnan(), x, torch.where(x < 0, math.pi, 0.0).to(x.dtype))
 

@@ -91,6 +91,20 @@ def test_complex_numbers(name: str, through: str) -> None:
         torch.testing.assert_close(parts(ours), parts(theirs), rtol=0, atol=2e-5 * float(theirs.abs().max()))
 
 
+class Angles(nn.Module):
+    """Angles of numbers, and of a spectrum whose first and last numbers are real: of negative ones they are pi."""
+
+    def forward(self, z: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return z.angle(), torch.fft.rfft(x).angle()
+
+
+def test_angles() -> None:
+    z, x = torch.randn(3, 4, dtype=torch.complex64), torch.tensor([[1.0, 2.0, 5.0, 0.5], [-2.0, -1.0, -4.0, -3.0]])
+    model = Angles()
+    made = tw.compile(model, (z, x), target="cpu")(parts(z), x)
+    torch.testing.assert_close(made, model(z, x), rtol=0, atol=1e-6)
+
+
 class SymbolicSpectra(nn.Module):
     """Transforms of a symbolic axis: of reals, of all frequencies, back, and with each norm."""
 

@@ -69,9 +69,11 @@ class _Waves:
 
     def _constant(self, dtype: str, scale: float, is_half: bool) -> tuple[Value, Value]:
         rows, columns = (np.arange(int(one), dtype=np.int64) for one in (self._rows, self._columns))
-        angles = 2 * np.pi * (np.outer(rows, columns) % self._length) / self._length
+        places = np.outer(rows, columns) % self._length
+        angles = 2 * np.pi * places / self._length
         weight = np.where((rows == 0) | (2 * rows == self._length), scale, 2 * scale)[:, None] if is_half else scale
-        cosines, sines = (self._call.array((one * weight).astype(dtype)) for one in (np.cos(angles), np.sin(angles)))
+        of_angles = np.cos(angles), np.where(2 * places % self._length, np.sin(angles), 0.0)
+        cosines, sines = (self._call.array((one * weight).astype(dtype)) for one in of_angles)
         return cosines, sines
 
 
@@ -89,7 +91,8 @@ def _transformed(
         made = _times(call, part, sines)
         if to is not None:
             return call.op("sub" if is_minus else "add", to, made)
-        return call.op("neg", made) if is_minus else made
+        # Where the sines are 0 it is 0, not -0: the angle of a negative number is pi.
+        return call.op("sub", call.constant(0.0, made.dtype), made) if is_minus else made
 
     if not isinstance(turned, Pair):
         return _turned(call, Pair(_times(call, turned, cosines), with_sines(turned, forward)), axis)
