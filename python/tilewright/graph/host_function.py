@@ -79,7 +79,7 @@ class HostFunction:
         """The function as tvm-ffi calls it, with inputs alone. It keeps this one alive."""
         import tvm_ffi
 
-        address = ctypes.cast(self._call, ctypes.c_void_p).value
+        address = ctypes.cast(self._call, ctypes.c_void_p).value or 0
         return tvm_ffi.Function.__from_extern_c__(address, keep_alive_object=self)
 
     def on_host(self, arrays: Sequence[np.ndarray], allocate: Allocator | None = None) -> Made:

@@ -171,7 +171,7 @@ def _parted(x: torch.Tensor, factors: Sequence[Sequence[Any]], sizes: Mapping[An
 
 def _tensor_of(made: Any) -> torch.Tensor:
     """An output of a graph without inputs, which is no tensor."""
-    return tensor_of(made) if isinstance(made, np.ndarray) else from_device(made)
+    return tensor_of(made) if isinstance(made, np.ndarray) else from_device(made)  # pyright: ignore[reportUnknownArgumentType]
 
 
 @dataclass(frozen=True)

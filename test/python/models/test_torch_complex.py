@@ -105,6 +105,22 @@ def test_angles() -> None:
     torch.testing.assert_close(made, model(z, x), rtol=0, atol=1e-6)
 
 
+class Functions(nn.Module):
+    """Functions with a branch along the negative real numbers, and comparisons."""
+
+    def forward(self, z: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        negative = torch.complex(-z.real.abs(), z.real * 0)
+        chosen = torch.where(z.real > 0, z, z.conj())
+        return z.log(), z.sqrt(), negative.sqrt(), (z * 0).sqrt(), z.reciprocal(), z == chosen, (z / 0).isnan()
+
+
+def test_functions_of_complex_numbers() -> None:
+    z = torch.randn(3, 4, dtype=torch.complex64)
+    made = tw.compile(Functions(), (z,), target="cpu")(parts(z))
+    for ours, theirs in zip(made, Functions()(z), strict=True):
+        torch.testing.assert_close(ours, parts(theirs), rtol=1e-5, atol=1e-5)
+
+
 class SymbolicSpectra(nn.Module):
     """Transforms of a symbolic axis: of reals, of all frequencies, back, and with each norm."""
 

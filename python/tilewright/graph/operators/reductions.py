@@ -145,9 +145,9 @@ def topk(x: Tensor, *, k: int, axis: int, largest: bool, by_threads: bool) -> tu
     it, by itself; more, or a symbolic number, are sorted.
     """
     extent = x.shape[axis]
-    k = extent if k == -1 else k
+    count = extent if k == -1 else k
     if not isinstance(extent, int) or extent > _MOST_RANKED:
-        return best_of_sorted(x, k, axis, largest, by_threads)
+        return best_of_sorted(x, count, axis, largest, by_threads)
     other = te.reduce_axis((0, extent), name="other")
 
     def rank_of(*i: Any) -> Expr:
@@ -162,7 +162,7 @@ def topk(x: Tensor, *, k: int, axis: int, largest: bool, by_threads: bool) -> tu
 
     rank = te.compute(x.shape, rank_of, name="rank")
     place = te.reduce_axis((0, extent), name="place")
-    shape = [k if d == axis else e for d, e in enumerate(x.shape)]
+    shape = [count if d == axis else e for d, e in enumerate(x.shape)]
 
     def position_of(*i: Any) -> Expr:
         found = rank(*i[:axis], place, *i[axis + 1 :]) == i[axis].astype("int64")

@@ -174,6 +174,45 @@ def _exp(call: Call, x: Pair) -> Pair:
     return _polar(call, call.op("exp", x.real), x.imaginary)
 
 
+def _angle(call: Call, x: Pair) -> Value:
+    return call.op("atan2", x.imaginary, x.real)
+
+
+@complex_converter("log.default")
+def _log(call: Call, x: Pair) -> Pair:
+    return Pair(call.op("log", _abs(call, x)), _angle(call, x))
+
+
+@complex_converter("sqrt.default")
+def _sqrt(call: Call, x: Pair) -> Pair:
+    half = call.op("mul", _angle(call, x), call.constant(0.5, x.real))
+    return _polar(call, call.op("sqrt", _abs(call, x)), half)
+
+
+@complex_converter("reciprocal.default")
+def _reciprocal(call: Call, x: Pair) -> Pair:
+    return _div(call, 1.0, x)
+
+
+@complex_converter("eq.Tensor", "eq.Scalar")
+def _equal(call: Call, a: Any, b: Any) -> Value:
+    dtype = next(one.real.dtype for one in (a, b) if isinstance(one, Pair))
+    pairs = [one if isinstance(one, Pair) else _numbers(call, one, dtype) for one in (a, b)]
+    return call.op("and", *(call.op("equal", *(_part(one, part) for one in pairs)) for part in range(2)))
+
+
+def _numbers(call: Call, x: Any, dtype: str) -> Pair:
+    """Numbers that are real, or one of Python's, as a pair of that type."""
+    if isinstance(x, Value):
+        return Pair(call.cast(x, dtype), call.constant(0, dtype))
+    return Pair(call.constant(complex(x).real, dtype), call.constant(complex(x).imag, dtype))
+
+
+@complex_converter("isnan.default")
+def _isnan(call: Call, x: Pair) -> Value:
+    return call.op("or", call.op("isnan", x.real), call.op("isnan", x.imaginary))
+
+
 @complex_converter("_to_copy.default", "to.dtype")
 def _to(call: Call, x: Any, *_: Any) -> Any:
     dtype, wanted = call.dtype, call.is_complex
