@@ -8,7 +8,10 @@
 #include "passes/Externs.h"
 #include "passes/te-to-te/Dataflow.h"
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -205,6 +208,21 @@ void inlineRead(te::ReadOp read, te::ComputeOp stage) {
   read.erase();
 }
 
+/// So many operations of a stage may be copies of others.
+static constexpr int64_t mergedFrom = 64;
+
+/// A stage that is read at several places has as many copies. They are merged before the reader itself is copied: in a
+/// chain of stages that each read two others, there would be twice as many with each.
+static void mergeCopies(Operation *reader) {
+  int64_t size = 0;
+  reader->walk([&](Operation *) { ++size; });
+  if (size < mergedFrom)
+    return;
+  IRRewriter rewriter(reader->getContext());
+  DominanceInfo dominance(reader);
+  eliminateCommonSubExpressions(rewriter, dominance, reader);
+}
+
 LogicalResult eraseHandle(Operation *handle, StringRef what) {
   for (Operation *user : llvm::make_early_inc_range(handle->getUsers()))
     if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user) && user->use_empty())
@@ -241,8 +259,13 @@ static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflo
       return op.emitOpError() << "expected a stage that only other stages read, got the output '" << name << "'";
     reads.push_back(read);
   }
-  for (te::ReadOp read : reads)
+  llvm::SetVector<Operation *> readers;
+  for (te::ReadOp read : reads) {
+    readers.insert(read->getParentOp());
     inlineRead(read, stage);
+  }
+  for (Operation *reader : readers)
+    mergeCopies(reader);
   stage.erase();
   Operation *handle = op.getStage().getDefiningOp();
   op.erase();
