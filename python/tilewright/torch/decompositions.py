@@ -9,7 +9,16 @@ from typing import Any
 import torch
 from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVariableType]
 
-from . import composites, encoder_layers, linear_algebra, resizing, sampling, scattering, special_functions
+from . import (
+    composites,
+    encoder_layers,
+    linear_algebra,
+    number_parts,
+    resizing,
+    sampling,
+    scattering,
+    special_functions,
+)
 from .call import CONVERTERS, refused
 
 __all__ = ["lying_as", "aten_decompositions", "decompositions"]
@@ -97,7 +106,16 @@ def aten_decompositions() -> dict[Any, Any]:
         for op, function in decomposition_table.items()  # pyright: ignore[reportUnknownVariableType]
         if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused  # pyright: ignore[reportPrivateUsage]
     }
-    for part in (encoder_layers, composites, linear_algebra, resizing, sampling, scattering, special_functions):
+    for part in (
+        encoder_layers,
+        composites,
+        linear_algebra,
+        number_parts,
+        resizing,
+        sampling,
+        scattering,
+        special_functions,
+    ):
         table.update(part.decompositions())
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward

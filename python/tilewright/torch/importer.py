@@ -225,7 +225,7 @@ class _Import:
             dtype_name(tensor.dtype)
         except CompileError as error:
             raise CompileError(f"weight {name!r}: {error}", stage="graph") from None
-        array = array_of(tensor)
+        array = array_of(tensor.detach().cpu())
         return self._builder.constant(array) if array.size == 1 else self._builder.weight(name, array)
 
     def _call(self, node: Node) -> None:

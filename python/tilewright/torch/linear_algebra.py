@@ -178,13 +178,58 @@ def _cholesky_inverse(factor: torch.Tensor, upper: bool = False) -> torch.Tensor
     return _cholesky_solve(one.expand(factor.shape), factor, upper)
 
 
+def _old_cholesky(a: torch.Tensor, upper: bool = False) -> torch.Tensor:
+    return _cholesky(a, upper=upper)[0]
+
+
+_SQUARINGS = 12
+"""Matrices whose norm is up to 2 to this power times `_SMALL_NORM` have exponentials of full accuracy."""
+_SMALL_NORM, _TERMS = 0.5, 16
+
+
+def _exponential(a: torch.Tensor) -> torch.Tensor:
+    """The series of a matrix that is halved until its norm is small; the sum is squared as many times."""
+    wide = a.to(torch.float64)
+    one = torch.eye(a.shape[-1], dtype=torch.float64, device=a.device).expand(a.shape)
+    norm = wide.abs().sum(-2).amax(-1)[..., None, None]
+    halvings = torch.log2(torch.clamp(norm / _SMALL_NORM, min=1.0)).ceil().clamp(max=_SQUARINGS)
+    halved = wide * torch.exp2(-halvings)
+    total = one
+    for i in range(_TERMS, 0, -1):
+        total = one + halved @ total / i
+    for i in range(_SQUARINGS):
+        total = torch.where(halvings > i, total @ total, total)
+    return total.to(a.dtype)
+
+
+def _qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Tensor]:
+    """By reflections, one a column, as LAPACK has them."""
+    rows, columns = a.shape[-2:]
+    numbers = torch.arange(rows, device=a.device)
+    q = torch.eye(rows, dtype=a.dtype, device=a.device).expand(*a.shape[:-2], rows, rows)
+    r = a
+    for k in range(min(rows - 1, columns)):
+        column = torch.where(numbers >= k, r[..., k], 0.0)
+        first, below = column[..., k : k + 1], torch.where(numbers > k, column, 0.0)
+        norm = column.square().sum(-1, keepdim=True).sqrt()
+        moved = first + torch.where(first < 0, -norm, norm)
+        vector = torch.where(numbers == k, moved, below)
+        is_done = below.abs().amax(-1, keepdim=True) == 0
+        size = vector.square().sum(-1, keepdim=True)
+        vector = torch.where(is_done, 0.0, vector * (2 / torch.where(is_done, 1.0, size)).sqrt()).unsqueeze(-1)
+        r = r - vector @ (vector.mT @ r)
+        q = q - (q @ vector) @ vector.mT
+    count = rows if mode == "complete" else min(rows, columns)
+    return (a.new_empty(0) if mode == "r" else q[..., :count]), r[..., :count, :].triu()
+
+
 _FUNCTIONS: dict[Any, tuple[Callable[..., Any], int]] = {
     _aten.linalg_lu_factor_ex.default: (_lu_factor, 0), _aten.linalg_lu_solve.default: (_lu_solve, 0),
     _aten._linalg_solve_ex.default: (_solve, 0), _aten.linalg_inv_ex.default: (_inverse, 0),
     _aten._linalg_det.default: (_determinant, 0), _aten._linalg_slogdet.default: (_logarithm, 0),
     _aten.linalg_cholesky_ex.default: (_cholesky, 0), _aten.linalg_solve_triangular.default: (_solve_triangular, 0),
     _aten.triangular_solve.default: (_old_triangular_solve, 1), _aten.cholesky_solve.default: (_cholesky_solve, 1),
-    _aten.cholesky_inverse.default: (_cholesky_inverse, 0),
+    _aten.cholesky_inverse.default: (_cholesky_inverse, 0), _aten.cholesky.default: (_old_cholesky, 0),
 }  # fmt: skip
 """By operator, what makes the others of it, and which of its operands is square."""
 
@@ -198,14 +243,29 @@ def _or_left(function: Callable[..., Any], square: int) -> Callable[..., Any]:
     return made
 
 
+def _refusal_of_qr(a: torch.Tensor) -> str | None:
+    least = min(a.shape[-2:]) if all(isinstance(one, int) for one in a.shape[-2:]) else None
+    if least is not None and least <= _MOST_ROWS:
+        return None
+    return f"expected matrices of at most {_MOST_ROWS} rows or columns, got {a.shape[-2]} x {a.shape[-1]}"
+
+
+def _qr_or_left(a: torch.Tensor, mode: str = "reduced") -> Any:
+    return NotImplemented if _refusal_of_qr(a) else _qr(a, mode)
+
+
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
-    return {op: _or_left(function, square) for op, (function, square) in _FUNCTIONS.items()}
+    made = {op: _or_left(function, square) for op, (function, square) in _FUNCTIONS.items()}
+    return {**made, _aten.linalg_matrix_exp.default: _exponential, _aten.linalg_qr.default: _qr_or_left}
 
 
 def refusal(node: Node) -> str | None:
     """Why an operator was left as it is, where it is one of this file."""
     target: Any = node.target
+    if target is _aten.linalg_qr.default:
+        matrix: Any = node.args[0]
+        return _refusal_of_qr(matrix.meta["val"])
     if target not in _FUNCTIONS:
         return None
     square: Any = node.args[_FUNCTIONS[target][1]]

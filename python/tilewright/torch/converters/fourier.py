@@ -33,6 +33,8 @@ def _turned(call: Call, x: Pair | Value, axis: int) -> Any:
 
 
 def _times(call: Call, x: Value, matrix: Value) -> Value:
+    if x.rank == 1:
+        return call.reshape(_times(call, call.reshape(x, [1, *x.shape]), matrix), [matrix.shape[-1]])
     return call.op("matmul", x, matrix, acc=x.dtype, to=x.dtype)
 
 
