@@ -9,7 +9,7 @@ from mlir import ir
 
 from .. import te
 from ..dtypes import itemsize
-from ..schedules.attention_choice import tiles_for
+from ..schedules.attention_choice import lists_tiles, tiles_for
 from ..schedules.online_softmax import attention_of
 from ..target import Target
 from ..te import Schedule, Tensor, Var
@@ -20,6 +20,7 @@ from .views import View, laid_out_by, view_of
 
 __all__ = ["AttentionGroup", "attention_group"]
 
+_OPERANDS = 3  # queries, keys and values, behind which a mask may stand
 _ALIGNMENT = 16  # bytes, of places in the arena and of weights
 
 
@@ -90,6 +91,8 @@ def attention_group(
     tiles = tiles_for(laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal)
     if tiles is None:
         return None
+    if len(laid) > _OPERANDS:
+        tiles["is_listed"] = lists_tiles(laid[_OPERANDS], shape, laid[1].shape[-2], tiles)
     schedule, tensors = attention_of(
         *inputs, scale=options["scale"], before=before, behind=after, offset=options["offset"],
         softcap=options["softcap"] or None, **tiles,

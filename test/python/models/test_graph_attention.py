@@ -92,6 +92,26 @@ def test_on_hopper_it_is_one_kernel_of_warpgroups() -> None:
     )
 
 
+def test_tiles_that_a_mask_of_bools_hides_are_not_visited(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tilewright.schedules import attention_choice
+    from tilewright.torch import attention
+
+    class Masked(torch.nn.Module):
+        def forward(self, q, k, v, mask):
+            return attention(q, k, v, mask)
+
+    monkeypatch.setattr(attention_choice, "_LISTED", 1)
+    torch.manual_seed(5)
+    q, k, v = (torch.randn(1, 2, rows, 64, dtype=torch.float16) for rows in (150, 300, 300))
+    mask = torch.zeros(150, 300, dtype=torch.bool)
+    mask[:70, :60] = mask[70:, 64:120] = True
+    model = tw.compile(Masked(), (q, k, v, mask), target="sim")
+    right = SDPA(q.float(), k.float(), v.float(), attn_mask=mask)
+    # What only hidden tiles have is not read: 0 times NaN would be NaN.
+    v[:, :, 256:] = torch.nan
+    torch.testing.assert_close(model(q, k, v, mask).float(), right, rtol=1e-2, atol=1e-2)
+
+
 # ---------------------------------------------------------------------------- ONNX
 
 
