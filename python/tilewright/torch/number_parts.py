@@ -41,7 +41,8 @@ def _frexp(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _nextafter(x: torch.Tensor, to: torch.Tensor) -> torch.Tensor:
     integer = torch.int16 if x.dtype in _SIXTEEN else _BITS[x.dtype][0]
-    x, to = torch.broadcast_tensors(x, to)
+    broadcast: Any = torch.broadcast_tensors  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    x, to = broadcast(x, to)
     bits = x.contiguous().view(integer)
     moved = (bits + torch.where((to > x) == (x > 0), 1, -1).to(integer)).view(x.dtype)
     least = torch.ones((), dtype=integer, device=x.device).view(x.dtype)

@@ -93,6 +93,7 @@ def test_bisecting_names_the_group_that_is_wrong(monkeypatch: pytest.MonkeyPatch
         "  without fuse-operators    right",
         "  without fold-groups       y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without view-reshapes     y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
+        "  without order-groups      y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without plan-memory       y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without any pass          right",
         f"  group add_relu: WRONG, off by 0.5 ({line} (graph.add), {line} (graph.relu))",
