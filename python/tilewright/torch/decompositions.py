@@ -98,6 +98,11 @@ def _attention_backward(
     return tuple(one.to(like.dtype) for one, like in zip(made, (query, key, value)))  # type: ignore[return-value]
 
 
+_PARTS = (
+    encoder_layers, composites, linear_algebra, number_parts, resizing, sampling, scattering, special_functions,
+)  # fmt: skip
+
+
 @cache
 def aten_decompositions() -> dict[Any, Any]:
     """By operator without a converter, what PyTorch makes of it."""
@@ -106,16 +111,7 @@ def aten_decompositions() -> dict[Any, Any]:
         for op, function in decomposition_table.items()  # pyright: ignore[reportUnknownVariableType]
         if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused  # pyright: ignore[reportPrivateUsage]
     }
-    for part in (
-        encoder_layers,
-        composites,
-        linear_algebra,
-        number_parts,
-        resizing,
-        sampling,
-        scattering,
-        special_functions,
-    ):
+    for part in _PARTS:
         table.update(part.decompositions())
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default] = _attention
     table[torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default] = _attention_backward
