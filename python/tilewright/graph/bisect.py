@@ -97,6 +97,7 @@ def bisect_model(
       without fuse-operators    y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without fold-groups       y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without view-reshapes     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without order-groups      y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without plan-memory       y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without any pass          y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       each group computes what its operators say: the importer, or an operator, says another thing
