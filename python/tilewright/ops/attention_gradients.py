@@ -99,7 +99,7 @@ def attention_gradients(
 
     If they need not be `deterministic`, one kernel may have five matmuls in place of seven. Blocks add their parts of
     the gradients by q, by TMA and in any order. So it is for heads of 128 without a mask, if both results are given and
-    all three gradients are wanted.
+    all three gradients are wanted. So it is for heads of 64 that have no window, soft cap or dropout either.
 
     Raises
     ------
