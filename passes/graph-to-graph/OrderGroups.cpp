@@ -61,6 +61,8 @@ Counts findCounts(func::FuncOp function, func::ReturnOp returned) {
 
 /// How many times a call has to wait before each op of a function.
 struct Waits {
+  explicit Waits(const Counts &counts) : counts(counts) {}
+
   const Counts &counts;
   DenseMap<Operation *, unsigned> waits;
 
@@ -95,7 +97,7 @@ void orderFunction(func::FuncOp function) {
   Counts counts;
   if (!returned || (counts = findCounts(function, returned)).empty())
     return;
-  Waits waits{counts, {}};
+  Waits waits(counts);
   SmallVector<SmallVector<Operation *>> ops;
   for (Operation &op : function.front().without_terminator()) {
     if (!waits.add(&op))

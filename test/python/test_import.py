@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def test_import_is_lean():
     """Of other packages it takes the bindings and NumPy, which they import; the GPU's come with the first launch."""
@@ -21,3 +23,10 @@ def test_import_leaves_the_run_time_out():
     modules = subprocess.check_output([sys.executable, "-c", code], text=True).split()
     assert "tilewright.compiler" in modules
     assert not [name for name in modules if name.startswith("tilewright.runtime")]
+
+
+def test_import_of_what_reads_pytorch_leaves_its_compiler_out():
+    """TorchDynamo takes as long to load as PyTorch itself: flex_attention needs it, and torch.compile has it."""
+    pytest.importorskip("torch")
+    code = "import sys; import tilewright.torch; print('torch._dynamo' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-W", "ignore", "-c", code], text=True).split() == ["False"]

@@ -33,7 +33,6 @@ Made = tuple[list[Any], dict[str, int]]
 
 _NAME = "model"
 _Allocate = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.POINTER(DLTensor))
-_SafeCall = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)
 
 
 class _Outputs(ctypes.Structure):
@@ -67,7 +66,7 @@ class HostFunction:
             options = f"target={'cuda' if on_gpu else 'cpu'} model=true"
             run_manager(PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})"), module.operation)
             self._engine = Engine(module, 0, symbols)
-        self._call = _SafeCall(lookup(self._engine, f"__tvm_ffi_{_NAME}"))
+        self._entry = lookup(self._engine, f"__tvm_ffi_{_NAME}")
         described = [f"{_NAME}_model", f"{_NAME}_signature", *([f"{_NAME}_program"] if on_gpu else [])]
         self._described = [lookup(self._engine, each) for each in described] + [0] * (not on_gpu)
         self._output_count = len(model.outputs)
@@ -79,27 +78,26 @@ class HostFunction:
         """The function as tvm-ffi calls it, with inputs alone. It keeps this one alive."""
         import tvm_ffi
 
-        address = ctypes.cast(self._call, ctypes.c_void_p).value or 0
-        return tvm_ffi.Function.__from_extern_c__(address, keep_alive_object=self)
+        return tvm_ffi.Function.__from_extern_c__(self._entry, keep_alive_object=self)
 
-    def on_host(self, arrays: Sequence[np.ndarray], allocate: Allocator | None = None) -> Made:
+    def on_host(self, arrays: Sequence[np.ndarray], allocate: Allocator) -> Made:
         """Runs the model in the processor's memory.
 
         Parameters
         ----------
         arrays
-            The inputs and the outputs, or the inputs alone.
+            The inputs.
         allocate
-            Makes an output, by its number among the outputs and its shape, where the inputs alone are given.
+            Makes an output, by its number among the outputs and its shape.
 
         Returns
         -------
         tuple
-            The outputs that were allocated, and what the numbers are that data decide, by symbol.
+            The outputs, and what the numbers are that data decide, by symbol.
         """
         return self._run(arrays, CPU, 0, allocate)
 
-    def on_gpu(self, arrays: Sequence[NDArray], device: Device, allocate: Allocator | None = None) -> Made:
+    def on_gpu(self, arrays: Sequence[NDArray], device: Device, allocate: Allocator) -> Made:
         """The same on the GPU that the arrays are on, and its current stream."""
         stream = current_stream(device)
         set_stream = libtvm_ffi().TVMFFIEnvSetStream
@@ -115,8 +113,8 @@ class HostFunction:
             array.used_on(stream)
         return outputs, numbers
 
-    def _run(self, arrays: Sequence[Any], kind: int, index: int, allocate: Allocator | None) -> Made:
-        count = len(arrays)
+    def _run(self, arrays: Sequence[Any], kind: int, index: int, allocate: Allocator) -> Made:
+        count, outputs, failures = len(arrays), [None] * self._output_count, list[BaseException]()
         arguments, tensors, shapes = (Any_ * count)(), (DLTensor * count)(), list[Any]()
         begin = ctypes.addressof(tensors)
         for i, array in enumerate(arrays):
@@ -126,15 +124,6 @@ class HostFunction:
             code, bits = DLPACK_CODES[array.dtype.name]
             tensors[i] = (address_of(array), kind, index, len(shape), code, bits, 1, extents, None, 0)
             arguments[i] = (TYPE_DLTENSOR, 0, begin + i * ctypes.sizeof(DLTensor))
-        if allocate is not None:
-            return self._run_allocating(arguments, allocate)
-        result = Any_()
-        if self._call(None, arguments, count, ctypes.addressof(result)):
-            raise_error()
-        return [], {}
-
-    def _run_allocating(self, arguments: Any, allocate: Allocator) -> Made:
-        count, outputs, failures = len(arguments), [None] * self._output_count, list[BaseException]()
 
         def made(_context: Any, argument: int, found: Any) -> int:
             try:

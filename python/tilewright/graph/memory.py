@@ -85,7 +85,7 @@ class HostMemory:
         del given
         return self.empty(shape, dtype)
 
-    def run(self, function: HostFunction, arrays: Sequence[Any], allocate: Allocator | None = None) -> Made:
+    def run(self, function: HostFunction, arrays: Sequence[Any], allocate: Allocator) -> Made:
         """Runs a model's function on arrays of this memory, as `HostFunction.on_host` does."""
         return function.on_host(arrays, allocate)
 
@@ -189,7 +189,7 @@ class DeviceMemory:
                 return NDArray(tensor.data_ptr(), tuple(shape), as_dtype(dtype), self._device, None, tensor)
         return self.empty(shape, dtype)
 
-    def run(self, function: HostFunction, arrays: Sequence[Any], allocate: Allocator | None = None) -> Made:
+    def run(self, function: HostFunction, arrays: Sequence[Any], allocate: Allocator) -> Made:
         return function.on_gpu(arrays, self._device, allocate)
 
     def returned(self, value: Any, given: Sequence[Any]) -> Any:

@@ -128,13 +128,8 @@ class Model:
         with memory.in_stream(arranged):
             try:
                 given, extents = self._bound(arranged)
-                if self.counts:
-                    outputs, decided = memory.run(self.host_function(), given, partial(self._output, arranged))
-                    extents |= decided
-                else:
-                    shapes = (shape_of(kind.shape, extents) for _, kind in self.outputs)
-                    outputs = [self._output(arranged, *each) for each in enumerate(shapes)]
-                    memory.run(self.host_function(), [*given, *outputs])
+                outputs, decided = memory.run(self.host_function(), given, partial(self._output, arranged))
+                extents |= decided
             except DriverError as error:
                 if error.code != OUT_OF_MEMORY or self.counts:
                     raise

@@ -1,4 +1,7 @@
-"""cond, while_loop, scan and associative_scan: loops are unrolled, and of two branches `where` takes one."""
+"""Operators that are given modules of FX: cond, while_loop, scan, associative_scan and flex_attention.
+
+Loops are unrolled, and of two branches `where` takes one.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from torch._ops import OpOverload  # pyright: ignore[reportPrivateUsage]
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
+from torch.utils._pytree import tree_leaves, tree_unflatten
 
 from ..graph import Value
 from ..guards import is_listed
@@ -17,7 +21,7 @@ from ..guards import is_listed
 if TYPE_CHECKING:
     from .call import Call
 
-__all__ = ["CONTROL", "MOST_ITERATIONS", "Body", "Known"]
+__all__ = ["CONTROL", "MOST_ITERATIONS", "Body", "Known", "module_of"]
 
 MOST_ITERATIONS = 1024
 """So many iterations of a loop or a scan are unrolled at most."""
@@ -81,7 +85,7 @@ def _is_true(value: Any) -> bool:
 
 def _cond(call: Call, node: Node, known: Known, values: Sequence[Any], body: Body) -> list[Any]:
     predicate, taken, other, operands = values[0], *node.args[1:3], values[3]
-    branches = [_module(taken), _module(other)]
+    branches = [module_of(taken), module_of(other)]
     of_operands = [known.of(one) for one in cast(Sequence[Any], node.args[3])]
     condition = known.of(node.args[0])
     if condition is not None:
@@ -100,7 +104,7 @@ def _cond(call: Call, node: Node, known: Known, values: Sequence[Any], body: Bod
 
 
 def _while_loop(call: Call, node: Node, known: Known, values: Sequence[Any], body: Body) -> list[Any]:
-    condition, step = _module(node.args[0]), _module(node.args[1])
+    condition, step = module_of(node.args[0]), module_of(node.args[1])
     state, more = _tensors(call, values[2]), values[3]
     of_state = [known.of(one) for one in cast(Sequence[Any], node.args[2])]
     of_more = [known.of(one) for one in cast(Sequence[Any], node.args[3])]
@@ -119,7 +123,7 @@ def _while_loop(call: Call, node: Node, known: Known, values: Sequence[Any], bod
 
 
 def _scan(call: Call, node: Node, known: Known, values: Sequence[Any], body: Body) -> list[Any]:
-    combine = _module(node.args[0])
+    combine = module_of(node.args[0])
     state, xs, more = _tensors(call, values[1]), _tensors(call, values[2]), list(values[3])
     count = _length(call, xs)
     unknown: list[Any] = [None] * (len(state) + len(xs) + len(more))
@@ -132,7 +136,7 @@ def _scan(call: Call, node: Node, known: Known, values: Sequence[Any], body: Bod
 
 
 def _associative_scan(call: Call, node: Node, known: Known, values: Sequence[Any], body: Body) -> list[Any]:
-    combine = _module(node.args[0])
+    combine = module_of(node.args[0])
     xs, more = _tensors(call, values[1]), list(values[2])
     unknown: list[Any] = [None] * (2 * len(xs) + len(more))
     state = [_element(call, x, 0) for x in xs]
@@ -144,16 +148,29 @@ def _associative_scan(call: Call, node: Node, known: Known, values: Sequence[Any
     return [_stacked(call, list(each)) for each in zip(*stacked)]
 
 
+def _flex_attention(call: Call, node: Node, known: Known, values: Sequence[Any], body: Body) -> list[Any]:
+    from .flex_attention import expanded  # which loads TorchDynamo: that takes as long as PyTorch itself
+
+    module, taken, structure = expanded(node)
+    arguments: Any = node.args
+    given = {one: value for one, value in zip(tree_leaves(arguments), tree_leaves(values)) if isinstance(one, Node)}
+    results, _ = body(module, [given[one] for one in taken], [None] * len(taken))
+    return tree_unflatten(results, structure)
+
+
 CONTROL: dict[Any, Callable[[Any, Node, Known, Sequence[Any], Body], list[Any]]] = {
     torch.ops.higher_order.cond: _cond,
     torch.ops.higher_order.while_loop: _while_loop,
     torch.ops.higher_order.scan: _scan,
     torch.ops.higher_order.associative_scan: _associative_scan,
+    torch.ops.higher_order.flex_attention: _flex_attention,
+    torch.ops.higher_order.flex_attention_backward: _flex_attention,
 }
 """What makes operators of these nodes, whose bodies are modules."""
 
 
-def _module(node: Any) -> GraphModule:
+def module_of(node: Any) -> GraphModule:
+    """The module that a node gives an operator."""
     owner: Any = node.graph.owning_module
     return owner.get_submodule(node.target)
 

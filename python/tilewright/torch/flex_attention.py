@@ -9,39 +9,40 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import cache, partial, reduce
 from typing import Any
 
 import torch
-from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
 from torch._higher_order_ops.flex_attention import math_attention  # pyright: ignore[reportUnknownVariableType]
 from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention.flex_attention import _vmap_for_bhqkv  # pyright: ignore[reportPrivateUsage]
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from .control import module_of
 from .decompositions import aten_decompositions, lying_as
 from .flex_functions import Window, everywhere, result_of, score_of, window_of
 
-__all__ = ["EXPANDED", "expanded"]
+__all__ = ["expanded"]
 
 
 def expanded(node: Node) -> tuple[GraphModule, list[Node], Any]:
-    """What a node of `EXPANDED` becomes: a module of ATen's operators, and the nodes that it takes. The module returns
-    the results one after the other, and the last is their structure."""
-    given_to: Any = node.args
-    flat, spec = tree_flatten(given_to)
+    """What a call of FlexAttention, or of its gradients, becomes: a module of ATen's operators, and what it takes.
+
+    The third is the structure of the results, which the module returns one after the other. One that nothing reads is
+    None.
+    """
+    arguments: Any = node.args
+    flat, spec = tree_flatten(arguments)
     taken: list[Node] = [one for one in flat if isinstance(one, Node) and isinstance(one.meta.get("val"), torch.Tensor)]
     taken = list(dict.fromkeys(taken))
-
-    function = EXPANDED[node.target]
-    if function is _forward:
-        function = partial(_forward, window=_window_of_node(node))
-    if function is _backward:
-        function = partial(_backward, of_buffers=[one is not None for one in node.meta["val"][3]])
     users: Any = node.users
     read: set[int] = {one.args[1] for one in users if one.target is operator.getitem}
+    if node.target is torch.ops.higher_order.flex_attention:
+        function = partial(_forward, window=_window_of_node(node), has_sums=bool(read - {0}))
+    else:
+        function = partial(_backward, of_buffers=[one is not None for one in node.meta["val"][3]])
 
     def made(*tensors: torch.Tensor) -> list[Any]:
         values = dict(zip(taken, tensors, strict=True))
@@ -77,10 +78,7 @@ def _given(one: Any, values: dict[Node, torch.Tensor]) -> Any:
         return one
     if one in values:
         return values[one]
-    if one.op == "get_attr":
-        owner: Any = one.graph.owning_module
-        return owner.get_submodule(one.target)
-    return one.meta["val"]
+    return module_of(one) if one.op == "get_attr" else one.meta["val"]
 
 
 def _window_of_node(node: Node) -> Window | None:
@@ -88,7 +86,7 @@ def _window_of_node(node: Node) -> Window | None:
     args: Any = node.args
     if len(args) > 8 and args[8]:
         return None
-    module: GraphModule = _given(args[4][-1], {})
+    module = module_of(args[4][-1])
     query, key = args[0].meta["val"], args[1].meta["val"]
     return window_of(module, result_of(module), [*query.shape[:3], key.shape[2]])
 
@@ -96,41 +94,37 @@ def _window_of_node(node: Node) -> Window | None:
 def _forward(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, score_mod: GraphModule, block_mask: Sequence[Any],
     scale: float, kernel_options: dict[str, Any], score_buffers: Sequence[Any] = (), mask_buffers: Sequence[Any] = (),
-    *, window: Window | None = None,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:  # fmt: skip
-    """FlexAttention's results: the output, the logarithms of sums and the maxima, both of base 2."""
-    dense = math_attention(
-        query, key, value, score_mod, tuple(block_mask), scale, kernel_options, tuple(score_buffers),
-        tuple(mask_buffers),
-    )  # fmt: skip
+    *, window: Window | None, has_sums: bool,
+) -> tuple[torch.Tensor | None, ...]:  # fmt: skip
+    """FlexAttention's results: the output and, with `has_sums`, the logarithms of sums and the maxima, of base 2."""
     found = score_of(score_mod)
+    sums: Sequence[Any] = (None, None)
+    if found is None or has_sums:
+        dense, *sums = math_attention(
+            query, key, value, score_mod, tuple(block_mask), scale, kernel_options, tuple(score_buffers),
+            tuple(mask_buffers),
+        )  # fmt: skip
+        if found is None:
+            return lying_as(dense, query), *sums
+    assert found is not None
     batches = query.shape[0]
     extents = [batches, query.shape[1], query.shape[2], key.shape[2]]
-    if found is None:
-        return lying_as(dense[0], query), *dense[1:]
-    mask_module: GraphModule = block_mask[-1]
-    kept = (
-        []
-        if window is not None
-        else [everywhere(mask_module, result_of(mask_module), 0, extents, mask_buffers, query.device)]
-    )
-    for one in found.kept:
-        kept.append(everywhere(score_mod, one, 1, extents, score_buffers, query.device))
-    mask: torch.Tensor | None = None
-    for one in kept:
-        mask = one if mask is None else mask & one
-    bias: torch.Tensor | None = None
-    for one, sign in found.added:
-        part = everywhere(score_mod, one, 1, extents, score_buffers, query.device).to(torch.float32) * sign
-        bias = part if bias is None else bias + part
-    if bias is not None:
+    of_score = partial(
+        everywhere, score_mod, skipped=1, extents=extents, buffers=score_buffers, device=query.device
+    )  # fmt: skip
+    kept = [of_score(wanted=one) for one in found.kept]
+    if window is None:
+        kept.append(everywhere(block_mask[-1], result_of(block_mask[-1]), 0, extents, mask_buffers, query.device))
+    mask = reduce(torch.logical_and, kept) if kept else None
+    if found.added:
+        bias = reduce(operator.add, (of_score(wanted=one).to(torch.float32) * sign for one, sign in found.added))
         mask = bias if mask is None else torch.where(mask, bias, bias.new_full((), -math.inf))
     before, behind, offset = (None, None, 0) if window is None else (window.before, window.behind, window.offset)
     key, value = (one.expand(batches, *one.shape[1:]) for one in (key, value))
     output = torch.ops.tilewright.attention(
         query, key, value, mask, False, scale, True, before, behind, found.cap, offset
     )  # fmt: skip
-    return lying_as(output, query), *dense[1:]
+    return lying_as(output, query), *sums
 
 
 def _backward(
@@ -151,18 +145,16 @@ def _backward(
     none = (None,) * len(score_buffers)
     changed_of = _vmap_for_bhqkv(score_mod, prefix=(0,), suffix=none)
     by_score = _vmap_for_bhqkv(joint, prefix=(0,), suffix=(0, *none), out_dims=[0, None, None, None, None, *none])
-    visible_of = _vmap_for_bhqkv(block_mask[-1], prefix=(), suffix=(None,) * len(mask_buffers))
+    visible = everywhere(block_mask[-1], result_of(block_mask[-1]), 0, extents, mask_buffers, query.device)
     scores = q @ k.transpose(-2, -1) * scale
-    with TransformGetItemToIndex():
-        visible = visible_of(*places, *mask_buffers)
-        changed = changed_of(scores, *places, *score_buffers)
-        # The logarithm of a row that sees nothing is minus infinity.
-        shift = (logarithms * math.log(2)).unsqueeze(-1)
-        weights = torch.where(visible & (changed > -math.inf), (changed - shift).exp(), 0.0).to(wide)
-        of_weights = of_out @ v.transpose(-2, -1) - (out * of_out).sum(-1, keepdim=True)
-        if of_logarithms is not None:
-            of_weights = of_weights + of_logarithms.to(wide).unsqueeze(-1) / math.log(2)
-        of_scores, _, _, _, _, *by_buffers = by_score(scores, *places, weights * of_weights, *score_buffers)
+    changed = changed_of(scores, *places, *score_buffers)
+    # The logarithm of a row that sees nothing is minus infinity.
+    shift = (logarithms * math.log(2)).unsqueeze(-1)
+    weights = torch.where(visible & (changed > -math.inf), (changed - shift).exp(), 0.0).to(wide)
+    of_weights = of_out @ v.transpose(-2, -1) - (out * of_out).sum(-1, keepdim=True)
+    if of_logarithms is not None:
+        of_weights = of_weights + of_logarithms.to(wide).unsqueeze(-1) / math.log(2)
+    of_scores, _, _, _, _, *by_buffers = by_score(scores, *places, weights * of_weights, *score_buffers)
     of_scores = torch.where(visible, of_scores * scale, 0.0).to(wide)
 
     def summed(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
@@ -174,10 +166,3 @@ def _backward(
     by_key, by_value = of_scores.transpose(-2, -1) @ q, weights.transpose(-2, -1) @ of_out
     by_others = tuple(one if is_wanted else None for one, is_wanted in zip(by_buffers, of_buffers))
     return made, summed(by_key, key), summed(by_value, value), by_others
-
-
-EXPANDED: dict[Any, Callable[..., Any]] = {
-    torch.ops.higher_order.flex_attention: _forward,
-    torch.ops.higher_order.flex_attention_backward: _backward,
-}
-"""Operators whose functions are traced where they stand."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,11 +70,9 @@ def score_of(module: GraphModule) -> Score | None:
             found.added.append((args[1 - place], 1 if target is _aten.add.Tensor else -1))
         elif target is _aten.where.self and place == 1 and _number(args[2]) == -math.inf:
             found.kept.append(args[0])
-        elif target in (_aten.mul.Tensor, _aten.clone.default) and _cap(node, score) is not None:
-            found.cap = _cap(node, score)
-            return found
         else:
-            return None
+            found.cap = _cap(node, score)
+            return None if found.cap is None else found
         node = args[place]
     return found
 
@@ -113,44 +111,22 @@ def _number(one: Any) -> float | None:
     return None
 
 
-def _needed(wanted: Sequence[Node], inputs_of: Callable[[Node], Sequence[Node]]) -> set[Node]:
-    """The nodes that some are computed of, and these."""
+def _needed(wanted: Node, *, by_value: bool = False) -> set[Node]:
+    """The nodes that one is computed of, and it; `by_value` those whose elements it depends on."""
     found: set[Node] = set()
-    waiting = list(wanted)
+    waiting = [wanted]
     while waiting:
         node = waiting.pop()
         if node not in found:
             found.add(node)
-            waiting += inputs_of(node)
+            waiting += () if by_value and node.target in _FILLED else node.all_input_nodes
     return found
 
 
-def _computed(module: GraphModule, wanted: Sequence[Node], skipped: int) -> Callable[..., list[torch.Tensor]]:
-    """A function that computes some nodes of a module, of its inputs but for the first `skipped`."""
-    needed = _needed(wanted, lambda node: node.all_input_nodes)
-
-    def call(*given: Any) -> list[torch.Tensor]:
-        env: dict[Node, Any] = dict(zip(_inputs(module)[skipped:], given, strict=True))
-        for node in module.graph.nodes:
-            if node not in needed or node in env:
-                continue
-            if node.op == "get_attr":
-                env[node] = getattr(module, str(node.target))
-            else:
-                args: Any = map_arg(node.args, env.__getitem__)
-                kwargs: dict[str, Any] = {name: map_arg(one, env.__getitem__) for name, one in node.kwargs.items()}
-                if "device" in kwargs:
-                    kwargs["device"] = given[0].device
-                env[node] = node.target(*args, **kwargs)
-        return [env[one] for one in wanted]
-
-    return call
-
-
-def _places(module: GraphModule, wanted: Sequence[Node], skipped: int, extents: Sequence[Any]) -> list[Any]:
-    """The extents along which some nodes of a module differ; 1 where they do not read that index."""
+def _places(module: GraphModule, wanted: Node, skipped: int, extents: Sequence[Any]) -> list[Any]:
+    """The extents along which a node of a module differs; 1 where it does not read that index."""
     inputs = _inputs(module)[skipped : skipped + _INDICES]
-    read = _needed(wanted, lambda node: () if node.target in _FILLED else node.all_input_nodes)
+    read = _needed(wanted, by_value=True)
     return [extent if one in read else 1 for one, extent in zip(inputs, extents)]
 
 
@@ -158,13 +134,30 @@ def everywhere(
     module: GraphModule, wanted: Node, skipped: int, extents: Sequence[Any], buffers: Sequence[Any], device: Any,
     first_row: int = 0,
 ) -> torch.Tensor:  # fmt: skip
-    """A node of a module for each batch, head, query and key, without the dimensions that it does not differ along."""
-    function = _vmap_for_bhqkv(
-        lambda *given: _computed(module, [wanted], skipped)(*given)[0], prefix=(), suffix=(None,) * len(buffers)
-    )
-    places = [torch.arange(0, extent, device=device) for extent in _places(module, [wanted], skipped, extents)]
+    """A node of a module for each batch, head, query and key, without the dimensions that it does not differ along.
+
+    It reads the inputs of the module behind the first `skipped`: these indices and `buffers`.
+    """
+    inputs, needed = _inputs(module)[skipped:], _needed(wanted)
+    computed = [one for one in module.graph.nodes if one in needed and one not in inputs]
+
+    def at_place(*given: Any) -> torch.Tensor:
+        env: dict[Node, Any] = dict(zip(inputs, given, strict=True))
+        for node in computed:
+            if node.op == "get_attr":
+                constant = getattr(module, str(node.target))
+                env[node] = constant.to(device) if isinstance(constant, torch.Tensor) else constant
+                continue
+            args: Any = map_arg(node.args, env.__getitem__)
+            kwargs: dict[str, Any] = {name: map_arg(one, env.__getitem__) for name, one in node.kwargs.items()}
+            if "device" in kwargs:
+                kwargs["device"] = device
+            env[node] = node.target(*args, **kwargs)
+        return env[wanted]
+
+    places = [torch.arange(0, extent, device=device) for extent in _places(module, wanted, skipped, extents)]
     places[2] = places[2] + first_row
-    return function(*places, *buffers)
+    return _vmap_for_bhqkv(at_place, prefix=(), suffix=(None,) * len(buffers))(*places, *buffers)
 
 
 @dataclass(frozen=True)
@@ -178,16 +171,14 @@ class Window:
 
 def window_of(module: GraphModule, wanted: Node, extents: Sequence[Any]) -> Window | None:
     """The window that a mask is, as evaluated for all queries and keys; None where it is none."""
-    places = _places(module, [wanted], 0, extents)
+    places = _places(module, wanted, 0, extents)
     if any(not isinstance(one, int) for one in extents) or places[:2] != [1, 1]:
         return None
     queries, keys = extents[2:]
     if not 0 < queries * keys <= _MOST_EVALUATED:
         return None
-    lows: set[int] = set()
-    highs: set[int] = set()
-    rows: list[tuple[int, int, int]] = []
     with unset_fake_temporarily():
+        rows: list[torch.Tensor] = []
         step = max(1, _ROWS_AT_ONCE // keys)
         for first in range(0, queries, step):
             count = min(step, queries - first)
@@ -198,20 +189,24 @@ def window_of(module: GraphModule, wanted: Node, extents: Sequence[Any]) -> Wind
             end = keys - 1 - seen.flip(1).to(torch.int8).argmax(1)
             if bool(((end - begin + 1 != number) & (number > 0)).any()):
                 return None
-            of_rows: Any = (begin.tolist(), end.tolist(), number.tolist())  # pyright: ignore[reportUnknownMemberType]
-            rows += zip(*of_rows)
-    for i, (begin, end, number) in enumerate(rows):
-        if number and begin > 0:
-            lows.add(begin - i)
-        if number and end < keys - 1:
-            highs.add(end - i)
-    if len(lows) > 1 or len(highs) > 1:
+            rows.append(torch.stack([begin, end, number]))
+        begin, end, number = torch.cat(rows, 1).unbind()
+        return _window_of_rows(begin, end, number, keys)
+
+
+def _window_of_rows(begin: torch.Tensor, end: torch.Tensor, number: torch.Tensor, keys: int) -> Window | None:
+    """The window whose rows have their first and last key there, and so many keys."""
+    i, has_keys = torch.arange(len(number)), number > 0
+    unique: Any = torch.unique  # pyright: ignore[reportUnknownVariableType]
+    lows = [int(one) for one in unique((begin - i)[has_keys & (begin > 0)])]
+    highs = [int(one) for one in unique((end - i)[has_keys & (end < keys - 1)])]
+    if max(len(lows), len(highs)) > 1:
         return None
-    low, high = (next(iter(some), None) for some in (lows, highs))
-    for i, (begin, end, number) in enumerate(rows):
-        least = 0 if low is None else max(0, i + low)
-        most = keys - 1 if high is None else min(keys - 1, i + high)
-        if number != max(0, most - least + 1) or (number and (begin, end) != (least, most)):
-            return None
+    low, high = (min(some, default=None) for some in (lows, highs))
+    least = torch.zeros_like(i) if low is None else (i + low).clamp(min=0)
+    most = torch.full_like(i, keys - 1) if high is None else (i + high).clamp(max=keys - 1)
+    is_of_window = (number == (most - least + 1).clamp(min=0)) & (~has_keys | (begin == least) & (end == most))
+    if not bool(is_of_window.all()):
+        return None
     offset = high if high is not None else low or 0
     return Window(None if low is None else offset - low, None if high is None else 0, offset)

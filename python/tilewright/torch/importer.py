@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import GraphModule, Node
-from torch.utils._pytree import tree_unflatten
 
 from ..errors import CompileError, TilewrightError
 from ..graph import Graph, GraphBuilder, TensorType, Value
@@ -27,7 +26,6 @@ from .converters.complex_numbers import Pair, convert_complex, joined
 from .converters.complex_numbers import parted as parts_of
 from .dtypes import dtype_name
 from .extents import Extents, SymbolicFloat, is_loose
-from .flex_attention import EXPANDED, expanded
 
 __all__ = ["import_fx", "is_random", "label_of", "refusals"]
 
@@ -244,12 +242,8 @@ class _Import:
         if target in CONTROL:
             self._labels[node] = label = label_of(node, str(target))
             with self._builder.node(label, 0):
-                values = [None if _is_module(one) else self._argument(one) for one in node.args]
+                values = [self._argument(one) for one in node.args]
                 self._values[node] = CONTROL[target](self._call_of(node, label), node, self._known, values, self._body)
-            return
-        if target in EXPANDED:
-            self._labels[node] = str(label_of(node, str(target)))
-            self._values[node] = self._expanded(node)
             return
         if getattr(target, "_schema", None) is None:
             if node.meta.get("val") is None and not node.users:
@@ -272,12 +266,6 @@ class _Import:
             with_complex = any(isinstance(one, Pair) for one in _flat(arguments)) or _is_complex(node)
             made = convert_complex(call, arguments) if with_complex else CONVERTERS[short](call, *arguments)
         self._values[node] = made
-
-    def _expanded(self, node: Node) -> Any:
-        """The results of an operator that is traced where it stands."""
-        module, taken, structure = expanded(node)
-        results, _ = self._body(module, [self._value(one) for one in taken], [None] * len(taken))
-        return tree_unflatten(results, structure)
 
     def _body(
         self, module: GraphModule, values: Sequence[Any], known: Sequence[Any]
@@ -316,6 +304,8 @@ class _Import:
 
     def _argument(self, given: Any) -> Any:
         if isinstance(given, Node):
+            if _is_module(given):
+                return None
             value = given.meta.get("val")
             if isinstance(value, (torch.SymInt, int)) and not isinstance(value, bool):
                 return self._extents.of(value)

@@ -6,6 +6,7 @@ Whether a matrix is singular is not checked: its inverse has infinities and NaN.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -223,50 +224,51 @@ def _qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Ten
     return (a.new_empty(0) if mode == "r" else q[..., :count]), r[..., :count, :].triu()
 
 
-_FUNCTIONS: dict[Any, tuple[Callable[..., Any], int]] = {
-    _aten.linalg_lu_factor_ex.default: (_lu_factor, 0), _aten.linalg_lu_solve.default: (_lu_solve, 0),
-    _aten._linalg_solve_ex.default: (_solve, 0), _aten.linalg_inv_ex.default: (_inverse, 0),
-    _aten._linalg_det.default: (_determinant, 0), _aten._linalg_slogdet.default: (_logarithm, 0),
-    _aten.linalg_cholesky_ex.default: (_cholesky, 0), _aten.linalg_solve_triangular.default: (_solve_triangular, 0),
-    _aten.triangular_solve.default: (_old_triangular_solve, 1), _aten.cholesky_solve.default: (_cholesky_solve, 1),
-    _aten.cholesky_inverse.default: (_cholesky_inverse, 0), _aten.cholesky.default: (_old_cholesky, 0),
-}  # fmt: skip
-"""By operator, what makes the others of it, and which of its operands is square."""
-
-
-def _or_left(function: Callable[..., Any], square: int) -> Callable[..., Any]:
-    """The function, where it takes the matrices; an operator with others is left as it is."""
-
-    def made(*given: Any, **named: Any) -> Any:
-        return NotImplemented if _refusal(given[square]) else function(*given, **named)
-
-    return made
-
-
 def _refusal_of_qr(a: torch.Tensor) -> str | None:
-    least = min(a.shape[-2:]) if all(isinstance(one, int) for one in a.shape[-2:]) else None
-    if least is not None and least <= _MOST_ROWS:
+    """Why a matrix is not taken: there are as many reflections as it has rows or columns."""
+    rows, columns = a.shape[-2:]
+    if isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) <= _MOST_ROWS:
         return None
-    return f"expected matrices of at most {_MOST_ROWS} rows or columns, got {a.shape[-2]} x {a.shape[-1]}"
+    return f"expected matrices of at most {_MOST_ROWS} rows or columns, got {rows} x {columns}"
 
 
-def _qr_or_left(a: torch.Tensor, mode: str = "reduced") -> Any:
-    return NotImplemented if _refusal_of_qr(a) else _qr(a, mode)
+@dataclass(frozen=True)
+class _Function:
+    """What makes the others of an operator, which of its operands is the matrix, and why some are not taken."""
+
+    make: Callable[..., Any]
+    matrix: int = 0
+    refusal: Callable[[torch.Tensor], str | None] = _refusal
+
+    def or_left(self, *given: Any, **named: Any) -> Any:
+        """What it makes of the matrices that it takes; an operator with others is left as it is."""
+        return NotImplemented if self.refusal(given[self.matrix]) else self.make(*given, **named)
+
+
+_FUNCTIONS: dict[Any, _Function] = {
+    _aten.linalg_lu_factor_ex.default: _Function(_lu_factor), _aten.linalg_lu_solve.default: _Function(_lu_solve),
+    _aten._linalg_solve_ex.default: _Function(_solve), _aten.linalg_inv_ex.default: _Function(_inverse),
+    _aten._linalg_det.default: _Function(_determinant), _aten._linalg_slogdet.default: _Function(_logarithm),
+    _aten.linalg_cholesky_ex.default: _Function(_cholesky), _aten.cholesky.default: _Function(_old_cholesky),
+    _aten.linalg_solve_triangular.default: _Function(_solve_triangular),
+    _aten.triangular_solve.default: _Function(_old_triangular_solve, 1),
+    _aten.cholesky_solve.default: _Function(_cholesky_solve, 1),
+    _aten.cholesky_inverse.default: _Function(_cholesky_inverse),
+    _aten.linalg_qr.default: _Function(_qr, refusal=_refusal_of_qr),
+    _aten.linalg_matrix_exp.default: _Function(_exponential, refusal=lambda _: None),
+}  # fmt: skip
 
 
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
-    made = {op: _or_left(function, square) for op, (function, square) in _FUNCTIONS.items()}
-    return {**made, _aten.linalg_matrix_exp.default: _exponential, _aten.linalg_qr.default: _qr_or_left}
+    return {op: function.or_left for op, function in _FUNCTIONS.items()}
 
 
 def refusal(node: Node) -> str | None:
     """Why an operator was left as it is, where it is one of this file."""
     target: Any = node.target
-    if target is _aten.linalg_qr.default:
-        matrix: Any = node.args[0]
-        return _refusal_of_qr(matrix.meta["val"])
-    if target not in _FUNCTIONS:
+    function = _FUNCTIONS.get(target)
+    if function is None:
         return None
-    square: Any = node.args[_FUNCTIONS[target][1]]
-    return _refusal(square.meta["val"])
+    matrix: Any = node.args[function.matrix]
+    return function.refusal(matrix.meta["val"])

@@ -13,7 +13,7 @@ _aten: Any = torch.ops.aten
 
 _BITS = {torch.float32: (torch.int32, 23, 127), torch.float64: (torch.int64, 52, 1023)}
 """By type: the integers of its width, the bits of its fraction, and what is added to its exponent."""
-_SIXTEEN = {torch.bfloat16: 7, torch.float16: 10}
+_SIXTEEN = (torch.bfloat16, torch.float16)
 
 
 def _round_to(x: torch.Tensor, *, decimals: int) -> torch.Tensor:
