@@ -201,17 +201,43 @@ def _rrelu(
     return torch.where(x > 0, x, x * ((lower + upper) / 2)), noise.clone()
 
 
+def _bag_of(offsets: torch.Tensor, bags: Any, count: Any) -> torch.Tensor:
+    """By index, of `count`, its bag: the last one that starts at it or before it."""
+    places = torch.arange(count, device=offsets.device)
+    return (offsets[:bags] <= places[:, None]).sum(-1) - 1
+
+
+def _embedding_bag(
+    weight: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, scaled: bool = False, mode: int = 0,
+    sparse: bool = False, factors: torch.Tensor | None = None, include_last_offset: bool = False, padding: int = -1,
+) -> Any:  # fmt: skip
+    """The largest elements of rows; sums and means have a converter."""
+    del scaled, sparse, factors
+    if mode != 2:
+        return NotImplemented
+    bags = offsets.shape[0] - int(include_last_offset)
+    bag = _bag_of(offsets, bags, indices.shape[0])
+    inside = (torch.arange(bags, device=bag.device)[:, None] == bag) & (indices != padding)
+    values, places = torch.where(inside.unsqueeze(-1), weight[indices], -math.inf).max(1)
+    sizes = inside.sum(-1)
+    filled = (sizes > 0).unsqueeze(-1)
+    largest = torch.where(filled, indices[places], 0)
+    own, starts = indices.dtype, offsets.dtype
+    return torch.where(filled, values, 0.0), bag.to(own), sizes.to(starts), largest.to(starts)
+
+
 def _embedding_bag_backward(
     grad: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, bags: torch.Tensor, sizes: torch.Tensor,
     largest: torch.Tensor, rows: Any, scaled: bool, mode: int, sparse: bool, factors: torch.Tensor | None,
     padding: int = -1,
 ) -> Any:  # fmt: skip
-    """The gradient of sums or means of rows. An index is of the last bag that starts at it or before it."""
-    del bags, sizes, largest
-    if mode not in (0, 1) or scaled or sparse:
+    """The gradient of sums, means or the largest elements of rows."""
+    del bags
+    if scaled or sparse:
         return NotImplemented
-    places = torch.arange(indices.shape[0], device=grad.device)
-    bag = (offsets[: grad.shape[0]] <= places[:, None]).sum(-1) - 1
+    if mode == 2:
+        return grad.new_zeros(rows, grad.shape[1]).scatter_add(0, largest, grad * (sizes > 0).unsqueeze(-1))
+    bag = _bag_of(offsets, grad.shape[0], indices.shape[0])
     used = (indices != padding).to(grad.dtype)
     each = grad.index_select(0, bag) * used.unsqueeze(-1)
     if mode == 1:
@@ -333,6 +359,7 @@ def decompositions() -> dict[Any, Any]:
         _aten.median.default: _of_all(_median), _aten.nanmedian.default: _of_all(_nanmedian),
         _aten.mode.default: _mode, _aten.cummax.default: _running(True), _aten.cummin.default: _running(False),
         _aten.logcumsumexp.default: _logcumsumexp, _aten.rrelu_with_noise_functional.default: _rrelu,
+        _aten._embedding_bag.default: _embedding_bag, _aten._embedding_bag_forward_only.default: _embedding_bag,
         _aten._embedding_bag_backward.default: _embedding_bag_backward,
         _aten._cdist_backward.default: _cdist_backward, _aten._pdist_backward.default: _pdist_backward,
         _aten._weight_norm_interface_backward.default: _weight_norm_backward,

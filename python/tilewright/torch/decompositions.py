@@ -13,6 +13,7 @@ from . import (
     composites,
     encoder_layers,
     linear_algebra,
+    lists,
     number_parts,
     resizing,
     sampling,
@@ -99,7 +100,7 @@ def _attention_backward(
 
 
 _PARTS = (
-    encoder_layers, composites, linear_algebra, number_parts, resizing, sampling, scattering, special_functions,
+    encoder_layers, composites, linear_algebra, lists, number_parts, resizing, sampling, scattering, special_functions,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@ the inputs' extents."""
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from typing import Any
@@ -120,3 +121,33 @@ def test_numbers_that_are_not_computed(message: str) -> None:
     compiled = torch.compile(lambda x: x * REFUSED[message](x.shape[0]), backend="tilewright", dynamic=True)
     with pytest.raises(Exception, match=re.escape(f"(aten.mul.Tensor): {message}")):
         compiled(torch.ones(4, 5))
+
+
+CONVOLUTIONS: dict[str, Any] = {
+    "rows that no window reaches": lambda: nn.Conv2d(4, 6, 4, 3, groups=2),
+    "windows of stride one": lambda: nn.Conv2d(4, 6, 3, padding=1),
+    "windows with holes": lambda: nn.Conv2d(4, 6, 3, 2, 2, dilation=2),
+    "windows of one pixel": lambda: nn.Conv2d(4, 6, 1, 2),
+    "a transposed one": lambda: nn.ConvTranspose2d(4, 6, 3, 2, 1),
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_images_of_any_size(name: str) -> None:
+    torch.manual_seed(0)
+    torch.compiler.reset()
+    model = CONVOLUTIONS[name]()
+    exact = copy.deepcopy(model).double()
+    compiled = torch.compile(model, backend="tilewright", fullgraph=True, dynamic=True)
+    for rows, columns in ((11, 12), (14, 9), (20, 21)):
+        x = torch.randn(2, 4, rows, columns)
+        found: list[Any] = []
+        for module, given in ((compiled, x), (exact, x.double())):
+            given.requires_grad_()
+            made = module(given)
+            (made * torch.linspace(-1, 2, made.numel()).reshape(made.shape)).sum().backward()
+            found.append([given.grad, *(one.grad for one in module.parameters())])
+            module.zero_grad()
+        for ours, theirs in zip(*found, strict=True):
+            torch.testing.assert_close(ours, theirs.float(), rtol=1e-4, atol=1e-3)

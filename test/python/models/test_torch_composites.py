@@ -91,6 +91,7 @@ GRADIENTS: dict[str, tuple[Any, ...]] = {
     "a norm of weights": (lambda v, g: torch._weight_norm(v, g, 0), _numbers(4, 3), _numbers(4, 1)),
     "bags": (lambda w: F.embedding_bag(_ROWS, w, _BAGS, mode="mean", padding_idx=1),
              _numbers(5, 3)),
+    "the largest of bags": (lambda w: F.embedding_bag(_ROWS, w, _BAGS, mode="max", padding_idx=1), _numbers(5, 3)),
     "a triangle": (lambda a: torch.linalg.cholesky(a), _definite(2, 4, 4)),
     "an inverse": (lambda a: torch.linalg.inv(a), _definite(2, 3, 3)),
     "equations": (lambda a, b: torch.linalg.solve(a, b), _numbers(3, 3), _numbers(3, 2)),

@@ -46,11 +46,14 @@ def _convolution_backward(
         after = []
         for d in range(rank):
             made = (grad.shape[2 + d] - 1) * strides[d] + (w.shape[2 + d] - 1) * dilations[d] + 1 - before[d]
-            after.append(call.number(made - x.shape[2 + d], "the gradient's extents"))
+            rest = made - x.shape[2 + d]
+            # Windows do not reach up to stride - 1 rows. How many is not known of symbolic extents; some rows are cut.
+            after.append(rest if isinstance(rest, int) else before[d] - (strides[d] - 1))
         dx = call.op(
             "conv_transpose", grad, w, strides=strides, before=before, after=after, dilations=dilations,
             groups=groups, acc=wide, to=x.dtype,
         )  # fmt: skip
+        dx = _first(call, dx, [*dx.shape[:2], *x.shape[2:]])
     if mask[1]:
         grads, images = (x, grad) if transposed else (grad, x)
         dw = _filters(call, grads, images, w, strides, before, dilations, groups, wide)
@@ -70,8 +73,9 @@ def _filters(
     after: list[int] = []
     for d in range(rank):
         reach = (grad.shape[2 + d] - 1) * strides[d] + 1
-        have = x.shape[2 + d] + before[d]
-        after.append(call.number((w.shape[2 + d] - 1) * dilations[d] + reach - have, "the gradient's extents"))
+        rest = (w.shape[2 + d] - 1) * dilations[d] + reach - (x.shape[2 + d] + before[d])
+        # Of symbolic extents all rows are taken, and those of the result behind the filter are cut.
+        after.append(rest if isinstance(rest, int) else before[d])
     parts: list[Value] = []
     for group in range(groups):
         images = _channels(call, x, group * inputs, inputs)
@@ -81,7 +85,8 @@ def _filters(
             "conv", _swapped(call, images), _swapped(call, grads), strides=dilations, before=before,
             after=[max(one, 0) for one in after], dilations=strides, groups=1, acc=wide, to=w.dtype,
         )  # fmt: skip
-        parts.append(_swapped(call, made))
+        made = _swapped(call, made)
+        parts.append(_first(call, made, [*made.shape[:2], *w.shape[2:]]))
     return parts[0] if groups == 1 else call.op("concat", *parts, axis=0)
 
 
@@ -89,8 +94,14 @@ def _cut(call: Call, images: Value, after: Sequence[int]) -> Value:
     """Images without the last places of their dimensions, where the padding behind these is negative."""
     if min(after) >= 0:
         return images
-    sizes = [*images.shape[:2], *(e - max(-one, 0) for e, one in zip(images.shape[2:], after))]
-    return call.op("slice", images, starts=[0] * images.rank, steps=[1] * images.rank, sizes=sizes)
+    return _first(call, images, [*images.shape[:2], *(e - max(-one, 0) for e, one in zip(images.shape[2:], after))])
+
+
+def _first(call: Call, x: Value, sizes: Sequence[Any]) -> Value:
+    """The first places of each dimension, as many as `sizes` says."""
+    if list(map(str, sizes)) == list(map(str, x.shape)):
+        return x
+    return call.op("slice", x, starts=[0] * x.rank, steps=[1] * x.rank, sizes=list(sizes))
 
 
 def _channels(call: Call, x: Value, start: Any, size: Any) -> Value:

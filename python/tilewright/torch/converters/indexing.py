@@ -205,10 +205,8 @@ def _embedding_bag(
     call: Call, weight: Value, indices: Value, offsets: Value, scaled: bool, mode: int, sparse: bool,
     factors: Value | None, include_last_offset: bool, padding: int,
 ) -> Any:  # fmt: skip
-    """Sums or means of rows: a row is of the last bag that starts at it or before it."""
+    """Sums or means of rows: a row is of the last bag that starts at it or before it. The largest are decomposed."""
     del scaled, sparse
-    if mode not in (0, 1):
-        raise call.error("expected mode 'sum' or 'mean', got 'max'")
     (count,), bags = indices.shape, call.shape[0]
     if include_last_offset:
         offsets = call.op("slice", offsets, starts=[0], steps=[1], sizes=[bags])
