@@ -256,7 +256,21 @@ class GraphBuilder:
         """
         for part in parts(one for one in extents if not isinstance(one, int)):
             if isinstance(part, Var) and part.name not in self.counts:
-                part.minimum = max(part.minimum or 0, 1)
+                self.require(part, least=1)
+
+    def require(self, symbol: Var, least: int = 0, most: int | None = None) -> None:
+        """Makes a symbol of inputs at least and at most so large. A call with another value is refused.
+
+        >>> from tilewright import te
+        >>> from tilewright.graph import GraphBuilder, TensorType
+        >>> n = te.var("n", max=64)
+        >>> GraphBuilder("part", [("x", TensorType((n,), "float32"))]).require(n, least=2, most=16)
+        >>> n.minimum, n.maximum
+        (2, 16)
+        """
+        symbol.minimum = max(symbol.minimum or 0, least)
+        bounds = [one for one in (symbol.maximum, most) if one is not None]
+        symbol.maximum = min(bounds) if bounds else None
 
     def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
         """Ends the function with the model's outputs."""

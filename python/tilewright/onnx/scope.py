@@ -304,8 +304,8 @@ class Scope:
         # A weight stays as small as it is.
         if node.op == "DequantizeLinear" and any(extent != 1 for extent in self.type_of(names[0]).shape):
             return False
-        symbols = any(self._is_symbolic(name) for name in names)
-        return symbolic.supports(node.op) if symbols else True
+        symbols = [self._is_symbolic(name) for name in names]
+        return symbolic.supports(node, symbols) if any(symbols) else True
 
     def _is_symbolic(self, name: str) -> bool:
         scope, own = self._owner(name)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from onnx import TensorProto
 
 from .. import te
-from ..errors import CompileError
 from ..graph import GraphBuilder, Value
+from ..graph.numbers import number_of
 
 if TYPE_CHECKING:
     from .node import Node
@@ -52,12 +53,16 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "Min": lambda a, b: min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b),
     "Max": lambda a, b: max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b),
 }
+_INTEGERS = (TensorProto.INT32, TensorProto.INT64)
 _MOVES = ("Concat", "Gather", "Slice", "Squeeze", "Unsqueeze", "Reshape", "Identity", "Cast", "CastLike", "ReduceProd")
 
 
-def supports(op: str) -> bool:
-    """Whether an operator is computed on symbolic extents."""
-    return op in _ARITHMETIC or op in _MOVES
+def supports(node: Node, symbolic: Sequence[bool]) -> bool:
+    """Whether a node is computed on symbolic extents, which these of its inputs have. Floats are none."""
+    if node.op in ("Cast", "CastLike"):
+        to = node.attr("to") if node.op == "Cast" else node.scope.type_of(node.proto.input[1]).dtype
+        return symbolic[0] and (to in _INTEGERS if node.op == "Cast" else "int" in to)
+    return node.op in _ARITHMETIC or node.op in _MOVES and (node.op == "Concat" or not any(symbolic[1:]))
 
 
 def evaluate(node: Node, values: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -95,9 +100,7 @@ def evaluate(node: Node, values: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def as_tensor(builder: GraphBuilder, value: np.ndarray) -> Value:
-    """A shape as a tensor of the model: what is not known when it is compiled cannot be one yet."""
-    del builder
-    raise CompileError(
-        f"expected a shape that is known when the model is compiled, or used as a shape, got {value.tolist()}",
-        stage="graph",
-    )
+    """A shape as a tensor of the model, an int64 for each number."""
+    numbers = [builder.op("reshape", number_of(builder, one), shape=[1]) for one in value.reshape(-1).tolist()]
+    made = numbers[0] if len(numbers) == 1 else builder.op("concat", *numbers, axis=0)
+    return builder.op("reshape", made, shape=list(value.shape))

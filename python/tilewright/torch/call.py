@@ -10,11 +10,10 @@ import torch
 
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
+from ..graph.numbers import number_of
 from ..graph.random import RandomNumbers
 from ..guards import is_listed, is_sequence
-from ..te import Expr, Var
-from ..te.expr import Call as CallExpr
-from ..te.expr import Const
+from ..te import Expr
 from .dtypes import dtype_name
 from .extents import Extents, SymbolicFloat
 
@@ -25,11 +24,6 @@ Converter = Callable[..., Any]
 CONVERTERS: dict[str, Converter] = {}
 """By operator and overload, as `add.Tensor`, what makes operators of the graph of a call: it gets the arguments in the
 order of the schema."""
-
-_ON_EXTENTS = {
-    "add": "add", "sub": "sub", "mul": "mul", "floordiv": "div", "floormod": "mod", "min": "min", "max": "max"
-}  # fmt: skip
-"""By operator of te's extents the graph's."""
 
 _ON_FLOATS = {
     "Add": "add", "Mul": "mul", "Pow": "pow", "FloatPow": "pow", "PowByNatural": "pow", "Max": "max", "Min": "min",
@@ -144,18 +138,8 @@ class Call:
             return self.builder.constant(np.asarray(value).astype(np.dtype(dtype)))
 
     def number_of(self, extent: int | Expr) -> Value:
-        """An extent as a tensor of one int64: a symbol is the last place of a dimension that has one element more."""
-        if isinstance(extent, int) or isinstance(extent, Const):
-            return self.builder.constant(np.asarray(int(extent), np.int64))
-        if isinstance(extent, Var):
-            places = self.op("iota", shape=[extent + 1], axis=0, to="int64")
-            return self.reshape(self.op("slice", places, starts=[extent], steps=[1], sizes=[1]), [])
-        if not isinstance(extent, CallExpr) or extent.op not in _ON_EXTENTS:
-            raise self.error(f"expected an extent of sums, products, quotients, minima and maxima, got {extent}")
-        a, b = (self.number_of(one) for one in extent.args)
-        if extent.op == "floordiv":
-            return self.op("div", self.op("sub", a, self.op("mod", a, b)), b)
-        return self.op(_ON_EXTENTS[extent.op], a, b)
+        """An extent as a tensor of one int64."""
+        return number_of(self.builder, extent)
 
     def float_of(self, expr: Any) -> Value:
         """A float that is computed of symbolic sizes, an expression of sympy, as a tensor of one float64."""

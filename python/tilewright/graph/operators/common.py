@@ -17,8 +17,8 @@ from ...te.expr import Call, Const, Read
 from ...te.tensor import ComputeOp
 
 __all__ = [
-    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "elements", "in_range",
-    "is_one", "normalized", "operator", "same", "untransposed",
+    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "difference", "elements",
+    "in_range", "is_one", "normalized", "operator", "same", "untransposed",
 ]  # fmt: skip
 
 Extent = int | Expr
@@ -66,6 +66,18 @@ def same(a: Extent, b: Extent) -> bool:
     (True, False, True)
     """
     return str(a) == str(b) or _terms(a) == _terms(b)
+
+
+def difference(a: Extent, b: Extent) -> int | None:
+    """How much larger an extent is than another one, None where that is no number that is known.
+
+    >>> from tilewright import te
+    >>> n = te.var("n")
+    >>> difference(n * 2, n * 2 - 3), difference(n, 4)
+    (3, None)
+    """
+    terms = _terms(a - b)
+    return None if {*terms} - {""} else terms.get("", 0)
 
 
 def _terms(extent: Extent) -> dict[str, int]:

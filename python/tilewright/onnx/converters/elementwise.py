@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...graph import Value
+from ...graph.numbers import number_of
+from ...graph.operators.common import difference
+from ...te import Expr
 from ..dtypes import dtype_name
 from ..narrow import NARROW, Narrow, decoded, encoded
 from ..node import CONVERTERS, Node, converter
@@ -271,12 +275,28 @@ def _eye_like(node: Node) -> Value:
 @converter("Range")
 def _range(node: Node) -> Value:
     start, limit, delta = (node.host(i).reshape(-1)[0] for i in range(3))
+    if any(isinstance(one, Expr) for one in (start, limit, delta)):
+        return _symbolic_range(node, start, limit, delta)
     count = max(int(np.ceil((limit - start) / delta)), 0)
     dtype = start.dtype.name
     acc = "float32" if dtype in ("float16", "bfloat16") else dtype
     steps = node.op_("iota", shape=[count], axis=0, to=acc)
     made = node.op_("mul", steps, node.constant(delta, acc))
     return node.cast(node.op_("add", made, node.constant(start, acc)), dtype)
+
+
+def _symbolic_range(node: Node, start: Any, limit: Any, delta: Any) -> Value:
+    """Whole numbers from a start to before a limit, one of which is an extent. The step is a number."""
+    if isinstance(delta, Expr):
+        raise node.error(f"expected a step that is a number, got {delta}")
+    step = int(delta)
+    low, high = (start, limit) if step > 0 else (limit, start)
+    count = difference(high, low)
+    extent: Any = high - low if count is None else max(count, 0)
+    count = extent if abs(step) == 1 else (extent + (abs(step) - 1)) // abs(step)
+    made = node.op_("iota", shape=[count], axis=0, to="int64")
+    made = made if step == 1 else node.op_("mul", made, node.constant(step, "int64"))
+    return node.op_("add", made, number_of(node.builder, start if isinstance(start, Expr) else int(start)))
 
 
 @converter("Shrink")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...graph import Value
+from ...graph.operators.common import same
 from ..node import Node, converter
 
 _Coefficients = Callable[[float, float], np.ndarray]
@@ -109,20 +110,30 @@ def _resized(
     return node.op_("reduce_sum", products, axes=[axis + 1], keepdims=False), outside
 
 
+def _stays(node: Node, x: Value, place: int, axis: int) -> bool:
+    """Whether a dimension keeps its extent, of the sizes or factors of which it has one at a place."""
+    if node.op == "Resize" and node.version >= 11 and node.has(3) and node.host(3).size:
+        return same(node.integers(3)[place], x.shape[axis])
+    position = 1 if node.op == "Upsample" or node.version < 11 else 2
+    return float((node.host(position).reshape(-1) if node.has(position) else node.attr("scales"))[place]) == 1
+
+
 @converter("Resize", "Upsample")
 def _resize(node: Node) -> Value:
     x = node.tensor(0)
-    if not x.type.is_static:
-        raise node.error(f"expected an image whose extents are known when the model is compiled, got {x.type}")
-    axes = [node.axis(axis, x.rank) for axis in node.attr("axes") or range(x.rank)]
+    given = [node.axis(axis, x.rank) for axis in node.attr("axes") or range(x.rank)]
+    axes = [axis for d, axis in enumerate(given) if isinstance(x.shape[axis], int) or not _stays(node, x, d, axis)]
     extents: list[Any] = [x.shape[axis] for axis in axes]
+    if not all(isinstance(one, int) for one in extents):
+        raise node.error(f"expected an image whose extents are known when the model is compiled, got {x.type}")
+    kept = [given.index(axis) for axis in axes]
     if node.op == "Upsample" or node.version < 11:
-        scales = [float(one) for one in (node.host(1).reshape(-1) if node.has(1) else node.attr("scales"))]
+        scales = [float((node.host(1).reshape(-1) if node.has(1) else node.attr("scales"))[d]) for d in kept]
         sizes = [math.floor(extent * scale) for extent, scale in zip(extents, scales)]
         node.attributes.setdefault("coordinate_transformation_mode", "asymmetric")
         node.attributes.setdefault("nearest_mode", "floor")
     elif node.has(3) and node.host(3).size:
-        sizes = node.integers(3)
+        sizes = [node.integers(3)[d] for d in kept]
         scales = [size / extent for size, extent in zip(sizes, extents)]
         policy = node.attr("keep_aspect_ratio_policy", "stretch")
         if policy != "stretch":
@@ -130,7 +141,7 @@ def _resize(node: Node) -> Value:
             scales = [scale] * len(scales)
             sizes = [math.floor(scale * extent + 0.5) for extent in extents]
     else:
-        scales = [float(one) for one in node.host(2).reshape(-1)]
+        scales = [float(node.host(2).reshape(-1)[d]) for d in kept]
         sizes = [math.floor(extent * scale) for extent, scale in zip(extents, scales)]
     roi: list[Any] = (
         node.host(1).reshape(-1).tolist() if node.version >= 11 and node.has(1) and node.host(1).size else []
@@ -147,7 +158,7 @@ def _resize(node: Node) -> Value:
     y = x if is_real or mode == "nearest" else node.cast(x, "float32")
     outside = np.zeros([1] * x.rank, bool)
     for d, (axis, size, scale) in enumerate(zip(axes, sizes, scales)):
-        own = (roi[d], roi[d + len(axes)]) if roi else (0.0, 1.0)
+        own = (roi[kept[d]], roi[kept[d] + len(given)]) if roi else (0.0, 1.0)
         if size == y.shape[axis] and scale == 1 and own == (0.0, 1.0):
             continue
         y, beyond = _resized(node, y, axis, size, scale, coefficients, own)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...graph import Value
 from ..node import Node, converter
+from .parts import part_of
 
 
 def _product(extents: Sequence[Any]) -> Any:
@@ -103,18 +104,9 @@ def sliced(node: Node, x: Value, bounds: dict[int, tuple[Any, Any, int]]) -> Val
     steps, sizes = [1] * x.rank, list(x.shape)
     for axis, (start, end, step) in bounds.items():
         extent = x.shape[axis]
-        if not isinstance(extent, int):
-            if not isinstance(start, int) or start < 0 or step != 1:
-                raise node.error(f"dimension {axis} of extent {extent}: expected a start of at least 0 and steps of 1")
-            starts[axis] = start
-            if isinstance(end, int) and end >= 2**31 - 1 or _text(end) == _text(extent):
-                sizes[axis] = extent - start if start else extent
-            elif isinstance(end, int) and end < 0:
-                sizes[axis] = extent + (end - start)
-            else:
-                raise node.error(
-                    f"dimension {axis} of extent {extent}: expected an end that counts from the end, got {end}"
-                )
+        if not isinstance(extent, int) or not isinstance(start, int) or not isinstance(end, int):
+            starts[axis], sizes[axis] = part_of(node, axis, extent, start, end, int(step))
+            steps[axis] = int(step)
             continue
         first, last, each = slice(int(start), int(end), int(step)).indices(extent)
         if step < 0 and end < -extent:
@@ -147,9 +139,11 @@ def _split(node: Node) -> list[Value]:
     sizes = node.integers(1, "split") if node.has(1) or "split" in node.attributes else None
     extent = x.shape[axis]
     if sizes is None:
-        if not isinstance(extent, int):
-            raise node.error(f"expected sizes for a dimension of extent {extent}, got none")
         count = node.attr("num_outputs", len(node.proto.output))
+        if not isinstance(extent, int):
+            part = (extent + (count - 1)) // count
+            ends = [part * (i + 1) for i in range(count - 1)] + [extent]
+            return [sliced(node, x, {axis: (begin, end, 1)}) for begin, end in zip([0, *ends], ends)]
         each = math.ceil(extent / count)
         sizes = [max(min(each, extent - i * each), 0) for i in range(count)]
     results, begin = list[Value](), 0

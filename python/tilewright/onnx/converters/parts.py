@@ -1,0 +1,91 @@
+"""Which part of a dimension Slice takes where its extent, or the part's start or end, is symbolic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import te
+from ...graph.operators.common import Extent, difference
+from ...te import Expr, Var
+from ...te.intervals import Intervals
+from ..node import Node
+
+__all__ = ["part_of"]
+
+_FAR = 2**31 - 1  # what models write for an end that is as far as there are elements
+
+
+def part_of(node: Node, axis: int, extent: Extent, start: Any, end: Any, step: int) -> tuple[Extent, Extent]:
+    """The first place of a part and how many elements it has, as NumPy has them.
+
+    A symbolic start or end counts from the beginning, and so does an extent less a number. A call is refused if an
+    extent that is a symbol has fewer elements than its ends leave out, or not the only element that is taken, or if a
+    symbol is more than a constant extent.
+    """
+    if step < 0:
+        if not _is_whole_reversed(extent, start, end):
+            raise node.error(f"dimension {axis} of extent {extent}: expected all of it in steps of {step}")
+        return extent - 1, _quotient(extent, -step)
+    first = _first(node, axis, extent, start)
+    is_one = isinstance(first, int) and isinstance(end, int) and end == first + 1
+    if is_one and _require(node, extent, end):
+        return first, 1
+    behind = _behind(node, axis, extent, end)
+    count, left_out = difference(behind, first), difference(extent, behind)
+    if count is not None:
+        return first, _quotient(max(count, 0), step)
+    size: Any = behind if isinstance(first, int) and first == 0 else behind - first
+    if isinstance(first, int) and left_out is not None:
+        if first + left_out and not _require(node, extent, first + left_out):
+            size = te.max(size, 0)
+    elif not (isinstance(first, int) and first == 0):
+        size = te.max(size, 0)
+    return first, _quotient(size, step)
+
+
+def _require(node: Node, extent: Extent, least: int) -> bool:
+    """Whether an extent is a symbol, which has at least so many elements from here on."""
+    if not isinstance(extent, Var) or extent.name in node.builder.counts:
+        return False
+    node.builder.require(extent, least=least)
+    return True
+
+
+def _quotient(count: Any, step: int) -> Extent:
+    return count if step == 1 else (count + (step - 1)) // step
+
+
+def _is_whole_reversed(extent: Extent, start: Any, end: Any) -> bool:
+    begins = isinstance(start, int) and (start == -1 or start >= _FAR) or difference(extent, start) == 1
+    return begins and isinstance(end, int) and end <= -_FAR
+
+
+def _first(node: Node, axis: int, extent: Extent, start: Any) -> Extent:
+    from_end = -start if isinstance(start, int) and start < 0 else difference(extent, start)
+    if isinstance(start, int) and start >= 0:
+        return start
+    if from_end is not None and from_end > 0:
+        if isinstance(extent, int):
+            return max(extent - from_end, 0)
+        return extent - from_end if _require(node, extent, from_end) else te.max(extent - from_end, 0)
+    return _counted(node, axis, extent, start, "start")
+
+
+def _behind(node: Node, axis: int, extent: Extent, end: Any) -> Extent:
+    if isinstance(end, int) and end >= _FAR:
+        return extent
+    before = -end if isinstance(end, int) and end < 0 else difference(extent, end)
+    if before is not None:
+        return extent - before if before > 0 else extent
+    if isinstance(end, Expr):
+        _counted(node, axis, extent, end, "end")
+    if isinstance(end, Var) and isinstance(extent, int) and end.name not in node.builder.counts:
+        node.builder.require(end, most=extent)
+        return end
+    return te.min(end, extent)
+
+
+def _counted(node: Node, axis: int, extent: Extent, value: Any, what: str) -> Expr:
+    if Intervals().of(value)[0] < 0:
+        raise node.error(f"dimension {axis} of extent {extent}: expected a {what} that is not negative, got {value}")
+    return value
