@@ -25,6 +25,22 @@ def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
     %y = graph.attention %q, %k, %v {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64}
         : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
     ```
+
+    A mask that is 0 where a bool is true and -inf where it is false becomes the bools: attention skips tiles that these
+    hide.
+
+    ```mlir
+    %m = graph.where %seen, %zero, %infinity : (tensor<5x7xi1>, tensor<f32>, tensor<f32>) -> tensor<5x7xf32>
+    %y = graph.attention %q, %k, %v, %m {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64}
+        : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<5x7xf32>) -> tensor<2x5x8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %y = graph.attention %q, %k, %v, %seen {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64}
+        : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<5x7xi1>) -> tensor<2x5x8xf32>
+    ```
   }];
 }
 

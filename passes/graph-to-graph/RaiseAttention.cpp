@@ -3,6 +3,7 @@
 #include "passes/PassSupport.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -130,10 +131,62 @@ struct AttentionOfMatmuls : OpRewritePattern<graph::MatmulOp> {
   }
 };
 
+/// The type of a tensor with bools in place of its elements.
+RankedTensorType getBoolType(Value value) {
+  RankedTensorType type = typeOfTensor(value);
+  return RankedTensorType::get(type.getShape(), IntegerType::get(type.getContext(), 1), type.getEncoding());
+}
+
+/// The bools of which a mask is 0 where they are true, and -inf where they are false. Operators that move or cast the
+/// mask's elements are created again for the bools. Null where the mask is something else; nothing is created then.
+Value getBools(Value mask, PatternRewriter &rewriter) {
+  Operation *made = mask.getDefiningOp();
+  if (!made)
+    return {};
+  if (auto where = dyn_cast<graph::WhereOp>(made)) {
+    auto seen = getNumber(where.getA()), unseen = getNumber(where.getB());
+    bool isInverted = seen && std::isinf(*seen);
+    if (isInverted)
+      std::swap(seen, unseen);
+    if (!seen || !unseen || *seen != 0 || !std::isinf(*unseen) || *unseen > 0 ||
+        where.getCondition().getType() != getBoolType(mask))
+      return {};
+    Value condition = where.getCondition();
+    if (!isInverted)
+      return condition;
+    return graph::NotOp::create(rewriter, made->getLoc(), TypeRange(getBoolType(mask)), ValueRange(condition), {});
+  }
+  if (!isa<graph::CastOp, graph::ReshapeOp, graph::ExpandOp, graph::TransposeOp>(made) ||
+      !isa<FloatType>(typeOfTensor(made->getOperand(0)).getElementType()))
+    return {};
+  Value bools = getBools(made->getOperand(0), rewriter);
+  if (!bools || isa<graph::CastOp>(made))
+    return bools;
+  IRMapping mapping;
+  mapping.map(made->getOperand(0), bools);
+  Operation *moved = rewriter.clone(*made, mapping);
+  moved->getResult(0).setType(getBoolType(mask));
+  return moved->getResult(0);
+}
+
+struct MaskOfBools : OpRewritePattern<graph::AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::AttentionOp op, PatternRewriter &rewriter) const override {
+    if (!op.getMask() || !isa<FloatType>(typeOfTensor(op.getMask()).getElementType()))
+      return rewriter.notifyMatchFailure(op, "no mask of floats");
+    Value bools = getBools(op.getMask(), rewriter);
+    if (!bools)
+      return rewriter.notifyMatchFailure(op, "a mask that is not made of bools");
+    rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().assign(bools); });
+    return success();
+  }
+};
+
 struct RaiseAttention : impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<AttentionOfMatmuls>(&getContext());
+    patterns.add<AttentionOfMatmuls, MaskOfBools>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -59,3 +59,43 @@ func.func @along_rows(%q: tensor<2x5x8xf32>, %t: tensor<2x8x7xf32>, %v: tensor<2
   %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
   return %y : tensor<2x5x8xf32>
 }
+
+// A mask of 0 and -inf that is made of bools becomes the bools, also through what moves or casts its elements.
+// CHECK-LABEL: func.func @bools
+// CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2, %arg3 {before = -1 : i64, {{.*}}tensor<5x7xi1>) -> tensor<2x5x8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @bools(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x8xf32>, %seen: tensor<5x7xi1>) -> tensor<2x5x8xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %infinity = graph.constant dense<0xFF800000> : tensor<f32>
+  %m = graph.where %seen, %zero, %infinity : (tensor<5x7xi1>, tensor<f32>, tensor<f32>) -> tensor<5x7xf32>
+  %y = graph.attention %q, %k, %v, %m {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<5x7xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// CHECK-LABEL: func.func @moved_bools
+// CHECK: %[[N:.*]] = graph.not %arg3 : tensor<7xi1>
+// CHECK: %[[R:.*]] = graph.reshape %[[N]] {shape = [1, 7]} : (tensor<7xi1>) -> tensor<1x7xi1>
+// CHECK: %[[E:.*]] = graph.expand %[[R]] {shape = [5, 7]} : (tensor<1x7xi1>) -> tensor<5x7xi1>
+// CHECK: graph.attention %arg0, %arg1, %arg2, %[[E]] {{.*}}tensor<5x7xi1>) -> tensor<2x5x8xf16>
+func.func @moved_bools(%q: tensor<2x5x8xf16>, %k: tensor<2x7x8xf16>, %v: tensor<2x7x8xf16>, %unseen: tensor<7xi1>) -> tensor<2x5x8xf16> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %infinity = graph.constant dense<0xFF800000> : tensor<f32>
+  %m = graph.where %unseen, %infinity, %zero : (tensor<7xi1>, tensor<f32>, tensor<f32>) -> tensor<7xf32>
+  %r = graph.reshape %m {shape = [1, 7]} : (tensor<7xf32>) -> tensor<1x7xf32>
+  %c = graph.cast %r {saturate = false, to = "float16"} : (tensor<1x7xf32>) -> tensor<1x7xf16>
+  %e = graph.expand %c {shape = [5, 7]} : (tensor<1x7xf16>) -> tensor<5x7xf16>
+  %y = graph.attention %q, %k, %v, %e {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x5x8xf16>, tensor<2x7x8xf16>, tensor<2x7x8xf16>, tensor<5x7xf16>) -> tensor<2x5x8xf16>
+  return %y : tensor<2x5x8xf16>
+}
+
+// Other numbers than 0 and -inf are added as they are.
+// CHECK-LABEL: func.func @large_numbers
+// CHECK: %[[M:.*]] = graph.where
+// CHECK: graph.attention %arg0, %arg1, %arg2, %[[M]]
+func.func @large_numbers(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x8xf32>, %seen: tensor<5x7xi1>) -> tensor<2x5x8xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %low = graph.constant dense<-1.0e+04> : tensor<f32>
+  %m = graph.where %seen, %zero, %low : (tensor<5x7xi1>, tensor<f32>, tensor<f32>) -> tensor<5x7xf32>
+  %y = graph.attention %q, %k, %v, %m {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<5x7xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}

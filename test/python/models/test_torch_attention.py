@@ -224,3 +224,22 @@ def test_gradients_are_deterministic_where_pytorch_is_to_be(is_wanted, monkeypat
     finally:
         torch.use_deterministic_algorithms(was_wanted)
     assert asked == [is_wanted]
+
+
+class Masked(torch.nn.Module):
+    def forward(self, q: Any, k: Any, v: Any, seen: Any) -> Any:
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_bools_of_a_model_stay_bools(target: str) -> None:
+    q, k = (one.detach().float() for one in operands()[:2])
+    v = k.flip(-1)
+    seen = with_mask({"mask": "bool"})["mask"]
+    seen[0, 0, 3] = False  # a query that sees no key
+    model = tw.compile(Masked(), (q, k, v, seen), target=target)
+    assert "graph.where" not in model.ir("graph")
+    assert "tensor<2x1x5x7xi1>) -> tensor<2x2x5x4xf32>" in model.ir("graph")
+    made, wanted = model(q, k, v, seen), Masked()(q, k, v, seen)
+    torch.testing.assert_close(made, wanted, rtol=1e-5, atol=1e-6)
+    assert not made[0, :, 3].any() and not wanted[0, :, 3].any()
