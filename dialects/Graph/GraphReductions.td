@@ -42,6 +42,39 @@ def Graph_SuppressBoxesOp : Graph_PlainOp<"suppress_boxes", "the boxes of each c
                        Graph_FloatTensor:$most, I64Attr:$limit);
 }
 
+/// Two results of each matrix of a batch.
+class Graph_FactorsOp<string mnemonic, string text> : Graph_Op<mnemonic, [Pure, Graph_Operator]> {
+  let summary = text;
+  let arguments = (ins Graph_FloatTensor:$x);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Graph_LuOp : Graph_FactorsOp<"lu", "the factors L and U of matrices, and the row that each step takes as its pivot"> {
+  let results = (outs Graph_FloatTensor:$factors, Graph_IntegerTensor:$pivots);
+}
+def Graph_ReflectionsOp : Graph_FactorsOp<"reflections", "the triangles R of matrices, and the reflections of their Q"> {
+  let results = (outs Graph_FloatTensor:$factors, Graph_FloatTensor:$scales);
+}
+def Graph_DiagonalizeOp : Graph_FactorsOp<"diagonalize", "the eigenvalues and eigenvectors of symmetric matrices"> {
+  let results = (outs Graph_FloatTensor:$values, Graph_FloatTensor:$vectors);
+}
+def Graph_OrthogonalizeOp : Graph_FactorsOp<"orthogonalize", "rotations that make matrices' columns orthogonal"> {
+  let results = (outs Graph_FloatTensor:$columns, Graph_FloatTensor:$rotations);
+}
+
+def Graph_RowOrderOp : Graph_PlainOp<"row_order", "which row comes to each place where rows are exchanged in turn"> {
+  let arguments = (ins Graph_IntegerTensor:$pivots, I64Attr:$rows);
+}
+def Graph_CholeskyOp : Graph_PlainOp<"cholesky", "the lower triangles whose squares are definite matrices"> {
+  let arguments = (ins Graph_FloatTensor:$x);
+}
+def Graph_SolveTriangularOp : Graph_PlainOp<"solve_triangular", "x of a x = b, where a is a triangle"> {
+  let arguments = (ins Graph_FloatTensor:$a, Graph_FloatTensor:$b, BoolAttr:$upper, BoolAttr:$unit);
+}
+def Graph_ReflectOp : Graph_PlainOp<"reflect", "the products of reflections and matrices"> {
+  let arguments = (ins Graph_FloatTensor:$factors, Graph_FloatTensor:$scales, Graph_FloatTensor:$x,
+                       BoolAttr:$transposed);
+}
+
 def Graph_SoftmaxOp : Graph_PlainOp<"softmax", "exp(x) over its sum along an axis", [SameOperandsAndResultType]> {
   let arguments = (ins Graph_FloatTensor:$x, I64Attr:$axis);
 }

@@ -265,7 +265,7 @@ class _Stage:
             outside = (at < 0) | (at >= extent)
             if where is not None:
                 outside = outside & where
-            if outside.any():
+            if outside.any() and 0 not in self._shape:  # of no elements nothing is read
                 value = int(np.broadcast_to(at, outside.shape)[outside].flat[0])  # pyright: ignore[reportUnknownArgumentType]
                 raise ReadOutside(
                     f"{expr.source}: {self.op.name} reads {expr.tensor.name} at {value} in dimension {dim}, "

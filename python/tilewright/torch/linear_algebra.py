@@ -1,80 +1,38 @@
-"""Factors, inverses and determinants of small matrices, as functions of other operators: each step is written out.
+"""Factors, inverses and determinants of matrices, as functions of other operators.
 
 Whether a matrix is singular is not checked: its inverse has infinities and NaN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.fx import Node
 
+from . import singular_values
+from .matrix_operators import cholesky, lu, reflect, reflections, refusal_of, row_order, solve_triangular
+
 __all__ = ["decompositions", "refusal"]
 
 _aten: Any = torch.ops.aten
-_broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknownVariableType]
-_MOST_ROWS = 32
+_MOST = 1024
 
 
 def _refusal(a: torch.Tensor) -> str | None:
     """Why matrices are not taken."""
-    rows, columns = a.shape[-2:]
-    if isinstance(rows, int) and rows == columns and 0 < rows <= _MOST_ROWS:
-        return None
-    return f"expected square matrices of at most {_MOST_ROWS} rows, got {rows} x {columns}"
+    return refusal_of(a, _MOST)
 
 
-def _factored(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """L and U in one matrix, by step the row that comes in its place, and the sign of these exchanges."""
-    count = a.shape[-1]
-    numbers = torch.arange(count, device=a.device)
-    sign: Any = torch.ones(a.shape[:-2], dtype=a.dtype, device=a.device)
-    pivots: list[torch.Tensor] = []
-    for k in range(count):
-        sizes = torch.where(numbers >= k, a[..., k].abs(), -1.0)
-        pivot = sizes.argmax(-1)
-        pivots.append(pivot)
-        place = pivot.unsqueeze(-1)
-        order = torch.where(numbers == k, place, torch.where(numbers == place, k, numbers))
-        a = a.gather(-2, order.unsqueeze(-1).expand(a.shape))
-        sign = torch.where(pivot == k, sign, -sign)
-        row = a[..., k : k + 1, :]
-        factors = torch.where(numbers > k, a[..., k] / row[..., k], 0.0).unsqueeze(-1)
-        behind = torch.where(numbers > k, row, 0.0)
-        is_below = (numbers > k).unsqueeze(-1)
-        a = torch.where(is_below & (numbers == k), factors, a - factors * behind)
-    return a, torch.stack(pivots, -1), sign
-
-
-def _triangular(a: torch.Tensor, b: torch.Tensor, *, upper: bool, unit: bool = False) -> torch.Tensor:
-    """x of a @ x = b, one row after the other; a's other half is not read."""
-    count = a.shape[-1]
-    shape = _broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    b = b.expand(*shape, *b.shape[-2:])
-    known: list[torch.Tensor] = []
-    for k in range(count - 1, -1, -1) if upper else range(count):
-        row = b[..., k, :]
-        if known:
-            columns = a[..., k, k + 1 :] if upper else a[..., k, :k]
-            row = row - (columns.unsqueeze(-2) @ torch.stack(known, -2)).squeeze(-2)
-        row = row if unit else row / a[..., k, k].unsqueeze(-1)
-        known = [row, *known] if upper else [*known, row]
-    return torch.stack(known, -2)
-
-
-def _order(pivots: torch.Tensor) -> torch.Tensor:
+def _order(pivots: torch.Tensor, rows: int) -> torch.Tensor:
     """By row of the permuted matrix, which row it was."""
-    count = pivots.shape[-1]
-    numbers = torch.arange(count, device=pivots.device)
-    order = numbers.expand(pivots.shape)
-    for k in range(count):
-        place = pivots[..., k : k + 1]
-        step = torch.where(numbers == k, place, torch.where(numbers == place, k, numbers))
-        order = order.gather(-1, step)
-    return order
+    return row_order(pivots - 1, rows).to(torch.int64)
+
+
+def _rows(a: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+    return a.gather(-2, order.unsqueeze(-1).expand(*order.shape, a.shape[-1]))
 
 
 def _info(a: torch.Tensor) -> torch.Tensor:
@@ -82,27 +40,45 @@ def _info(a: torch.Tensor) -> torch.Tensor:
 
 
 def _lu_factor(a: torch.Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    del check_errors
-    if not pivot:
-        return NotImplemented
-    made, pivots, _ = _factored(a)
-    return made, (pivots + 1).to(torch.int32), _info(a)
+    del check_errors, pivot
+    made, pivots = lu(a)
+    return made, pivots + 1, _info(a)
 
 
-def _lu_solve(lu: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor, *, left: bool = True, adjoint: bool = False
+def _lu_unpack(
+    made: torch.Tensor, pivots: torch.Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[torch.Tensor, ...]:
+    rows, columns = made.shape[-2:]
+    count = min(rows, columns)
+    empty = made.new_empty(0)
+    places = torch.arange(rows, device=made.device)
+    lower, upper, permutation = empty, empty, empty
+    if unpack_data:
+        one = torch.eye(rows, count, dtype=made.dtype, device=made.device)
+        lower, upper = made[..., :count].tril(-1) + one, made[..., :count, :].triu()
+    if unpack_pivots:
+        permutation = (_order(pivots, rows).unsqueeze(-2) == places.unsqueeze(-1)).to(made.dtype)
+    return permutation, lower, upper
+
+
+def _lu(a: torch.Tensor, *, pivot: bool = True) -> Any:
+    del pivot
+    made, pivots = lu(a)
+    return _lu_unpack(made, pivots + 1)
+
+
+def _lu_solve(made: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor, *, left: bool = True, adjoint: bool = False
               ) -> torch.Tensor:  # fmt: skip
     if not left:  # x a = b is a' x' = b'
-        return _lu_solve(lu, pivots, b.mT, adjoint=not adjoint).mT
-    order = _order(pivots.to(torch.int64) - 1)
-    batch = _broadcast_shapes(lu.shape[:-2], b.shape[:-2])
-    b = b.expand(*batch, *b.shape[-2:])
+        return _lu_solve(made, pivots, b.mT, adjoint=not adjoint).mT
+    order = _order(pivots, made.shape[-1])
     if adjoint:
-        lower = _triangular(lu.mT, b, upper=False)
-        made = _triangular(lu.mT, lower, upper=True, unit=True)
-        back = order.argsort(-1)
-        return made.gather(-2, back.unsqueeze(-1).expand(made.shape))
-    moved = b.gather(-2, order.unsqueeze(-1).expand(b.shape))
-    return _triangular(lu, _triangular(lu, moved, upper=False, unit=True), upper=True)
+        lower = solve_triangular(made.mT, b, False, False)
+        solved = solve_triangular(made.mT, lower, True, True)
+        return _rows(solved, order.argsort(-1).expand(solved.shape[:-1]))
+    batch = torch.broadcast_shapes(made.shape[:-2], b.shape[:-2])
+    moved = _rows(b.expand(*batch, *b.shape[-2:]), order.expand(*batch, order.shape[-1]))
+    return solve_triangular(made, solve_triangular(made, moved, False, True), True, False)
 
 
 def _as_kept(a: torch.Tensor) -> torch.Tensor:
@@ -112,45 +88,42 @@ def _as_kept(a: torch.Tensor) -> torch.Tensor:
 
 def _solve(a: torch.Tensor, b: torch.Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     del check_errors
-    lu, pivots, info = _lu_factor(a)
+    made, pivots, info = _lu_factor(a)
     is_vector = b.dim() == 1 or (b.dim() == a.dim() - 1 and b.shape == a.shape[:-1])
     right = b.unsqueeze(-1) if is_vector else b
-    made = _lu_solve(lu, pivots, right, left=left or is_vector)
-    return (made.squeeze(-1) if is_vector else made), lu, pivots, info
+    solved = _lu_solve(made, pivots, right, left=left or is_vector)
+    return (solved.squeeze(-1) if is_vector else solved), made, pivots, info
 
 
 def _inverse(a: torch.Tensor, *, check_errors: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
     del check_errors
     one = torch.eye(a.shape[-1], dtype=a.dtype, device=a.device)
-    lu, pivots, info = _lu_factor(a)
-    return _lu_solve(lu, pivots, one), info
+    made, pivots, info = _lu_factor(a)
+    return _lu_solve(made, pivots, one), info
+
+
+def _with_sign(a: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """L and U in one matrix, the pivots, the diagonal of U, and the sign of the exchanges."""
+    made, pivots = lu(_as_kept(a))
+    places = torch.arange(pivots.shape[-1], device=a.device)
+    sign = torch.where(pivots == places, 1.0, -1.0).to(a.dtype).prod(-1)
+    return made, pivots + 1, made.diagonal(dim1=-2, dim2=-1), sign
 
 
 def _determinant(a: torch.Tensor) -> Any:
-    lu, pivots, sign = _factored(_as_kept(a))
-    return sign * lu.diagonal(dim1=-2, dim2=-1).prod(-1), lu, (pivots + 1).to(torch.int32)
+    made, pivots, diagonal, sign = _with_sign(a)
+    return sign * diagonal.prod(-1), made, pivots
 
 
 def _logarithm(a: torch.Tensor) -> Any:
-    lu, pivots, sign = _factored(_as_kept(a))
-    factors = lu.diagonal(dim1=-2, dim2=-1)
-    return sign * factors.sign().prod(-1), factors.abs().log().sum(-1), lu, (pivots + 1).to(torch.int32)
+    made, pivots, diagonal, sign = _with_sign(a)
+    return sign * diagonal.sign().prod(-1), diagonal.abs().log().sum(-1), made, pivots
 
 
 def _cholesky(a: torch.Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """Column by column; the matrix's lower half is read, or its upper one."""
+    """The matrix's lower half is read, or its upper one."""
     del check_errors
-    count = a.shape[-1]
-    lower = a.mT if upper else a
-    columns: list[torch.Tensor] = []
-    numbers = torch.arange(count, device=a.device)
-    for k in range(count):
-        column = lower[..., k]
-        if columns:
-            done = torch.stack(columns, -1)
-            column = column - (done @ done[..., k, :].unsqueeze(-1)).squeeze(-1)
-        columns.append(torch.where(numbers >= k, column / column[..., k : k + 1].sqrt(), 0.0))
-    made = torch.stack(columns, -1)
+    made = cholesky(a.mT if upper else a)
     return (made.mT if upper else made), _info(a)
 
 
@@ -158,25 +131,25 @@ def _solve_triangular(
     a: torch.Tensor, b: torch.Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> torch.Tensor:  # fmt: skip
     if not left:
-        return _triangular(a.mT, b.mT, upper=not upper, unit=unitriangular).mT
-    return _triangular(a, b, upper=upper, unit=unitriangular)
+        return solve_triangular(a.mT, b.mT, not upper, unitriangular).mT
+    return solve_triangular(a, b, upper, unitriangular)
 
 
 def _old_triangular_solve(
     b: torch.Tensor, a: torch.Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:  # fmt: skip
     whole = a.mT if transpose else a
-    return _triangular(whole, b, upper=upper != transpose, unit=unitriangular), a.clone()
+    return solve_triangular(whole, b, upper != transpose, unitriangular), a.clone()
 
 
 def _cholesky_solve(b: torch.Tensor, factor: torch.Tensor, upper: bool = False) -> torch.Tensor:
     lower = factor.mT if upper else factor
-    return _triangular(lower.mT, _triangular(lower, b, upper=False), upper=True)
+    return solve_triangular(lower.mT, solve_triangular(lower, b, False, False), True, False)
 
 
 def _cholesky_inverse(factor: torch.Tensor, upper: bool = False) -> torch.Tensor:
     one = torch.eye(factor.shape[-1], dtype=factor.dtype, device=factor.device)
-    return _cholesky_solve(one.expand(factor.shape), factor, upper)
+    return _cholesky_solve(one, factor, upper)
 
 
 def _old_cholesky(a: torch.Tensor, upper: bool = False) -> torch.Tensor:
@@ -206,30 +179,25 @@ def _exponential(a: torch.Tensor) -> torch.Tensor:
 def _qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Tensor]:
     """By reflections, one a column, as LAPACK has them."""
     rows, columns = a.shape[-2:]
-    numbers = torch.arange(rows, device=a.device)
-    q = torch.eye(rows, dtype=a.dtype, device=a.device).expand(*a.shape[:-2], rows, rows)
-    r = a
-    for k in range(min(rows - 1, columns)):
-        column = torch.where(numbers >= k, r[..., k], 0.0)
-        first, below = column[..., k : k + 1], torch.where(numbers > k, column, 0.0)
-        norm = column.square().sum(-1, keepdim=True).sqrt()
-        moved = first + torch.where(first < 0, -norm, norm)
-        vector = torch.where(numbers == k, moved, below)
-        is_done = below.abs().amax(-1, keepdim=True) == 0
-        size = vector.square().sum(-1, keepdim=True)
-        vector = torch.where(is_done, 0.0, vector * (2 / torch.where(is_done, 1.0, size)).sqrt()).unsqueeze(-1)
-        r = r - vector @ (vector.mT @ r)
-        q = q - (q @ vector) @ vector.mT
+    factors, scales = reflections(a)
     count = rows if mode == "complete" else min(rows, columns)
-    return (a.new_empty(0) if mode == "r" else q[..., :count]), r[..., :count, :].triu()
+    upper = factors[..., :count, :].triu()
+    if mode == "r":
+        return a.new_empty(0), upper
+    return reflect(factors, scales, torch.eye(rows, count, dtype=a.dtype, device=a.device), False), upper
 
 
-def _refusal_of_qr(a: torch.Tensor) -> str | None:
-    """Why a matrix is not taken: there are as many reflections as it has rows or columns."""
-    rows, columns = a.shape[-2:]
-    if isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) <= _MOST_ROWS:
-        return None
-    return f"expected matrices of at most {_MOST_ROWS} rows or columns, got {rows} x {columns}"
+def _householder_product(factors: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    one = torch.eye(*factors.shape[-2:], dtype=factors.dtype, device=factors.device)
+    return reflect(factors, scales, one, False)
+
+
+def _with_reflections(
+    factors: torch.Tensor, scales: torch.Tensor, other: torch.Tensor, left: bool = True, transpose: bool = False
+) -> torch.Tensor:  # fmt: skip
+    if left:
+        return reflect(factors, scales, other, transpose)
+    return reflect(factors, scales, other.mT, not transpose).mT
 
 
 @dataclass(frozen=True)
@@ -237,25 +205,38 @@ class _Function:
     """What makes the others of an operator, which of its operands is the matrix, and why some are not taken."""
 
     make: Callable[..., Any]
-    matrix: int = 0
+    matrices: tuple[int, ...] = (0,)
     refusal: Callable[[torch.Tensor], str | None] = _refusal
+
+    def refused(self, given: Sequence[Any], named: Mapping[str, Any]) -> str | None:
+        """Why these operands are not taken."""
+        if not named.get("pivot", True):
+            return "expected a factorisation with pivots, got one without"
+        reasons = (self.refusal(given[one]) for one in self.matrices if given[one].dim() > 1)
+        return next((reason for reason in reasons if reason), None)
 
     def or_left(self, *given: Any, **named: Any) -> Any:
         """What it makes of the matrices that it takes; an operator with others is left as it is."""
-        return NotImplemented if self.refusal(given[self.matrix]) else self.make(*given, **named)
+        return NotImplemented if self.refused(given, named) else self.make(*given, **named)
 
 
 _FUNCTIONS: dict[Any, _Function] = {
-    _aten.linalg_lu_factor_ex.default: _Function(_lu_factor), _aten.linalg_lu_solve.default: _Function(_lu_solve),
-    _aten._linalg_solve_ex.default: _Function(_solve), _aten.linalg_inv_ex.default: _Function(_inverse),
+    _aten.linalg_lu_factor_ex.default: _Function(_lu_factor), _aten.linalg_lu.default: _Function(_lu),
+    _aten.lu_unpack.default: _Function(_lu_unpack), _aten.linalg_lu_solve.default: _Function(_lu_solve, (0, 2)),
+    _aten._linalg_solve_ex.default: _Function(_solve, (0, 1)), _aten.linalg_inv_ex.default: _Function(_inverse),
     _aten._linalg_det.default: _Function(_determinant), _aten._linalg_slogdet.default: _Function(_logarithm),
     _aten.linalg_cholesky_ex.default: _Function(_cholesky), _aten.cholesky.default: _Function(_old_cholesky),
-    _aten.linalg_solve_triangular.default: _Function(_solve_triangular),
-    _aten.triangular_solve.default: _Function(_old_triangular_solve, 1),
-    _aten.cholesky_solve.default: _Function(_cholesky_solve, 1),
+    _aten.linalg_solve_triangular.default: _Function(_solve_triangular, (0, 1)),
+    _aten.triangular_solve.default: _Function(_old_triangular_solve, (0, 1)),
+    _aten.cholesky_solve.default: _Function(_cholesky_solve, (0, 1)),
     _aten.cholesky_inverse.default: _Function(_cholesky_inverse),
-    _aten.linalg_qr.default: _Function(_qr, refusal=_refusal_of_qr),
+    _aten.linalg_qr.default: _Function(_qr), _aten.geqrf.default: _Function(reflections),
+    _aten.linalg_householder_product.default: _Function(_householder_product),
+    _aten.ormqr.default: _Function(_with_reflections, (0, 2)),
     _aten.linalg_matrix_exp.default: _Function(_exponential, refusal=lambda _: None),
+    _aten._linalg_eigh.default: _Function(singular_values.eigenvalues, refusal=singular_values.refusal),
+    _aten._linalg_svd.default: _Function(singular_values.singular_values, refusal=singular_values.refusal),
+    _aten.linalg_pinv.atol_rtol_tensor: _Function(singular_values.pseudo_inverse, refusal=singular_values.refusal),
 }  # fmt: skip
 
 
@@ -270,5 +251,5 @@ def refusal(node: Node) -> str | None:
     function = _FUNCTIONS.get(target)
     if function is None:
         return None
-    matrix: Any = node.args[function.matrix]
-    return function.refusal(matrix.meta["val"])
+    given = [one.meta["val"] if isinstance(one, Node) else one for one in node.args]
+    return function.refused(given, node.kwargs)

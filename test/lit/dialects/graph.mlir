@@ -36,6 +36,27 @@ func.func @detection(%edges: tensor<1x4x9xf32>, %scores: tensor<1x2x9xf32>, %lea
   return %order : tensor<18xi64>
 }
 
+// CHECK-LABEL: func.func @matrices
+func.func @matrices(%x: tensor<2x5x3xf32>, %s: tensor<2x5x5xf64>) -> tensor<2x5x5xf64> {
+  // CHECK: graph.lu %{{.*}} : (tensor<2x5x3xf32>) -> (tensor<2x5x3xf32>, tensor<2x3xi32>)
+  %lu, %pivots = graph.lu %x : (tensor<2x5x3xf32>) -> (tensor<2x5x3xf32>, tensor<2x3xi32>)
+  // CHECK: graph.row_order %{{.*}} {rows = 5 : i64} : (tensor<2x3xi32>) -> tensor<2x5xi32>
+  %order = graph.row_order %pivots {rows = 5 : i64} : (tensor<2x3xi32>) -> tensor<2x5xi32>
+  // CHECK: graph.reflections %{{.*}} : (tensor<2x5x3xf32>) -> (tensor<2x5x3xf32>, tensor<2x3xf32>)
+  %factors, %scales = graph.reflections %x : (tensor<2x5x3xf32>) -> (tensor<2x5x3xf32>, tensor<2x3xf32>)
+  // CHECK: graph.reflect %{{.*}}, %{{.*}}, %{{.*}} {transposed = true}
+  %r = graph.reflect %factors, %scales, %x {transposed = true} : (tensor<2x5x3xf32>, tensor<2x3xf32>, tensor<2x5x3xf32>) -> tensor<2x5x3xf32>
+  // CHECK: graph.orthogonalize %{{.*}} : (tensor<2x5x3xf32>) -> (tensor<2x5x3xf32>, tensor<2x5x5xf32>)
+  %rows, %rotations = graph.orthogonalize %x : (tensor<2x5x3xf32>) -> (tensor<2x5x3xf32>, tensor<2x5x5xf32>)
+  // CHECK: graph.diagonalize %{{.*}} : (tensor<2x5x5xf64>) -> (tensor<2x5xf64>, tensor<2x5x5xf64>)
+  %values, %vectors = graph.diagonalize %s : (tensor<2x5x5xf64>) -> (tensor<2x5xf64>, tensor<2x5x5xf64>)
+  // CHECK: graph.cholesky %{{.*}} : (tensor<2x5x5xf64>) -> tensor<2x5x5xf64>
+  %l = graph.cholesky %s : (tensor<2x5x5xf64>) -> tensor<2x5x5xf64>
+  // CHECK: graph.solve_triangular %{{.*}}, %{{.*}} {unit = true, upper = false}
+  %y = graph.solve_triangular %l, %s {upper = false, unit = true} : (tensor<2x5x5xf64>, tensor<2x5x5xf64>) -> tensor<2x5x5xf64>
+  return %y : tensor<2x5x5xf64>
+}
+
 // CHECK-LABEL: func.func @unsigned
 func.func @unsigned(%x: tensor<2x3xui8>) -> (tensor<2x2xui8>, tensor<2x2xi64>) {
   // CHECK: graph.topk %{{.*}} {axis = 1 : i64, k = 2 : i64, largest = true} : (tensor<2x3xui8>) -> (tensor<2x2xui8>, tensor<2x2xi64>)

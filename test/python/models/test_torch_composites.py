@@ -128,10 +128,18 @@ def test_gradients(name: str) -> None:
 
 
 REFUSED: dict[str, tuple[Any, ...]] = {
-    "expected square matrices of at most 32 rows, got 33 x 33": (lambda a: torch.linalg.inv(a), torch.eye(33)),
-    "(aten.cholesky_solve.default): expected square matrices of at most 32 rows, got 34 x 34":
-        (lambda a: torch.cholesky_solve(a, a), torch.eye(34)),
-    "(aten._linalg_svd.default): the operator is not supported": (lambda x: torch.linalg.svdvals(x), _numbers(2, 2)),
+    "(aten.linalg_inv_ex.default): expected matrices of at most 1024 rows or columns, and of 4096 of the other, "
+    "got 1025 x 1025": (lambda a: torch.linalg.inv(a), torch.eye(1025)),
+    "(aten.cholesky_solve.default): expected matrices of at most 1024 rows or columns, and of 4096 of the other, "
+    "got 2 x 4097": (lambda a, b: torch.cholesky_solve(b, a), torch.eye(2), torch.ones(2, 4097)),
+    "(aten._linalg_svd.default): expected matrices of at most 128 rows or columns, and of 4096 of the other, "
+    "got 130 x 129": (lambda x: torch.linalg.svdvals(x), _numbers(130, 129)),
+    "(aten.linalg_inv_ex.default): expected matrices of real numbers, got complex ones":
+        (lambda a: torch.linalg.inv(torch.complex(a, a)), _numbers(2, 2)),
+    "(aten._linalg_eigh.default): expected matrices of real numbers, got complex ones":
+        (lambda a: torch.linalg.eigvalsh(torch.complex(a, a)), _numbers(2, 2)),
+    "(aten.linalg_lu_factor_ex.default): expected a factorisation with pivots, got one without":
+        (lambda a: torch.linalg.lu_factor_ex(a, pivot=False), _numbers(2, 2)),
 }  # fmt: skip
 
 

@@ -1,0 +1,153 @@
+"""Loops over the elements of matrices, for statements that a processor and the threads of a block both run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from ... import te, tir
+from ...te import Expr
+
+__all__ = ["Matrices"]
+
+_MOST_THREADS = 512
+_LANES = 32
+
+
+def _power(count: int) -> int:
+    """The largest power of 2 that is not above a number."""
+    return 1 << max(count.bit_length() - 1, 0)
+
+
+class Matrices:
+    """Statements for each matrix of a batch: in sequence, or in a block of threads for each matrix.
+
+    Every statement is as if a barrier stood before the next one. Threads take the same part of the rows and the
+    columns in each loop, so the elements of a matrix that a loop over `places` changes stay with one thread.
+    """
+
+    def __init__(self, buffers: list[Any], rows: int, columns: int, by_threads: bool) -> None:
+        self.ib = tir.ir_builder.create()
+        self.buffers = [self.ib.buffer_ptr(one) for one in buffers]
+        self._batch, self._by_threads = buffers[0].shape[0], by_threads
+        # There are no more threads along rows or columns than these. A loop of one iteration would be a condition, and
+        # conditions that follow each other become one, in which no barrier has a place.
+        self._across = min(_power(columns), _LANES)
+        wanted = max(_LANES, min(_MOST_THREADS, _power(rows * columns) // 4))
+        self._down = max(1, min(wanted // self._across, _power(rows)))
+        self._count = self._across * self._down
+
+    @contextmanager
+    def each_matrix(self) -> Generator[Any]:
+        """The number of the matrix."""
+        ib = self.ib
+        if not self._by_threads:
+            with ib.for_range(0, self._batch, name="matrix") as matrix:
+                yield matrix
+            return
+        matrix, y, x = (te.thread_axis(tag) for tag in ("blockIdx.x", "threadIdx.y", "threadIdx.x"))
+        with ib.new_scope():
+            for axis, extent in ((matrix, self._batch), (y, self._down), (x, self._across)):
+                ib.scope_attr(axis, "thread_extent", extent)
+            self._x, self._y = x, y
+            self._thread = y * self._across + x
+            yield matrix
+
+    def held(self, dtype: str, count: int, name: str) -> Any:
+        """Elements that all threads of a matrix share."""
+        return self.ib.allocate(dtype, (max(count, 1),), name=name, scope="shared" if self._by_threads else "")
+
+    @contextmanager
+    def once(self) -> Generator[None]:
+        """What one thread does."""
+        if not self._by_threads:
+            yield
+            return
+        with self.ib.if_scope(self._thread.equal(0)):
+            yield
+
+    @contextmanager
+    def each(self, begin: Any, end: int) -> Generator[Any]:
+        """A number from `begin` to `end`."""
+        with self._each(begin, end, self._count if self._by_threads else 1, "i") as i:
+            yield i
+
+    @contextmanager
+    def places(self, rows: tuple[Any, Any], columns: tuple[Any, Any]) -> Generator[tuple[Any, Any]]:
+        """A row and a column of those between two bounds each."""
+        down, across = (self._down, self._across) if self._by_threads else (1, 1)
+        with self._each(*rows, down, "row") as i, self._each(*columns, across, "column") as j:
+            yield i, j
+
+    @contextmanager
+    def _each(self, begin: Any, end: Any, step: int, name: str) -> Generator[Any]:
+        """Each thread's own numbers are a `step` apart."""
+        ib = self.ib
+        if not self._by_threads:
+            with ib.for_range(begin, end, name=name) as i:
+                yield i
+            return
+        own = {"i": self._thread, "row": self._y, "column": self._x}[name]
+        with ib.for_range(begin // step, (end + (step - 1)) // step, name=name) as turn:
+            i = turn * step + own
+            with ib.if_scope(te.all(i >= begin, i < end)):
+                yield i
+
+    def total(self, begin: Any, end: int, value: Callable[[Any], Expr], dtype: str = "float64") -> Expr:
+        """The sum of the value of each number."""
+
+        def add(best: Any, i: Any) -> None:
+            best[0] = best[0] + value(i).astype(dtype)
+
+        def combine(best: Any, other: Any) -> None:
+            best[0] = best[0] + other[0]
+
+        return self._combined([(dtype, te.const(0, dtype))], begin, end, lambda b, i: add(b[0], i),
+                              lambda b, o: combine(b[0], o[0]))[0]  # fmt: skip
+
+    def largest(self, begin: Any, end: int, value: Callable[[Any], Expr], dtype: str) -> Expr:
+        """The number whose value is the largest; of equal ones the first."""
+        ib = self.ib
+
+        def take(best: Any, i: Any) -> None:
+            size = ib.let("size", value(i))
+            # NaN is the largest, so that it stays in the result.
+            with ib.if_scope(te.any(size > best[0][0], te.all(te.isnan(size), best[0][0] >= te.const(-1, dtype)))):
+                best[0][0], best[1][0] = size, i
+
+        def combine(best: Any, other: Any) -> None:
+            size, place = other[0][0], other[1][0]
+            is_first = te.all(size.equal(best[0][0]), place < best[1][0])
+            is_nan = te.all(te.isnan(size), best[0][0] >= te.const(-1, dtype))
+            with ib.if_scope(te.any(size > best[0][0], is_first, is_nan)):
+                best[0][0], best[1][0] = size, place
+
+        first = [(dtype, te.const(-1, dtype)), ("int32", begin)]
+        return self._combined(first, begin, end, take, combine)[1]
+
+    def _combined(
+        self, first: list[tuple[str, Any]], begin: Any, end: int, take: Callable[..., None],
+        combine: Callable[..., None],
+    ) -> list[Expr]:  # fmt: skip
+        """What comes of all numbers: of each thread's own, and then of all threads' by halves."""
+        ib = self.ib
+        best = [ib.allocate(dtype, (1,), name="best", scope="local" if self._by_threads else "") for dtype, _ in first]
+        for one, (_, value) in zip(best, first):
+            one[0] = value
+        with self.each(begin, end) as i:
+            take(best, i)
+        if not self._by_threads:
+            return [ib.let("found", one[0]) for one in best]
+        every = [ib.allocate(dtype, (self._count,), name="every", scope="shared") for dtype, _ in first]
+        other = [ib.allocate(dtype, (1,), name="other", scope="local") for dtype, _ in first]
+        for held, one in zip(every, best):
+            held[self._thread] = one[0]
+        with ib.for_range(0, self._count.bit_length() - 1, name="level") as level:
+            away = self._thread ^ te.left_shift(te.const(1, "int32"), level.astype("int32"))
+            for held, one in zip(every, other):
+                one[0] = held[away]
+            combine(best, other)
+            for held, one in zip(every, best):
+                held[self._thread] = one[0]
+        return [ib.let("found", held[0]) for held in every]
