@@ -44,7 +44,7 @@ class _Product(Operator):
     def _run(self, *arrays: Any, **options: Any) -> Any:
         # A place for the result is left as it is: whether a reshaped one shares its memory, only its library knows.
         listed = list(arrays)
-        if len(listed) < 2 or options.get("out") is not None:
+        if len(listed) < 2 or options.get("out") is not None or not all(hasattr(one, "shape") for one in listed[:2]):
             return super()._run(*arrays, **options)
         a, b = listed[:2]
         if len(a.shape) == len(b.shape) > 3 and a.shape[:-2] == b.shape[:-2] and a.size and b.size:

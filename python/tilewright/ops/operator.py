@@ -112,7 +112,7 @@ class _Known:
 def _key_of(operator: Operator, arrays: tuple[Any, ...], options: dict[str, Any], target: Any) -> Hashable | None:
     """What decides which function arrays get; None where that takes a closer look."""
     try:
-        if not all([is_row_major(one) for one in arrays]):
+        if not all([is_row_major(one) and not isinstance(one, np.generic) for one in arrays]):
             return None
         key = (  # pyright: ignore[reportUnknownVariableType]
             operator,
@@ -226,6 +226,10 @@ class Operator:
         except TypeError as error:
             raise TilewrightTypeError(f"{self.__name__}: {error}: expected {self.__name__}{self._call}") from None
         given = {name: bound.arguments[name] for name in self._arrays if bound.arguments.get(name) is not None}
+        # A number of NumPy's, such as a sum of an array, is an array of no dimension.
+        for name, one in given.items():
+            if isinstance(one, np.generic):
+                given[name] = np.asarray(one)  # pyright: ignore[reportUnknownArgumentType]
         return given, {name: value for name, value in bound.arguments.items() if name not in self._arrays}
 
     def _find(
@@ -293,7 +297,10 @@ def _without_types(signature: inspect.Signature) -> str:
 
 def is_on_gpu(array: Any) -> bool:
     where = getattr(array, "__dlpack_device__", None)
-    return where is not None and int(where()[0]) in _GPU
+    try:
+        return where is not None and int(where()[0]) in _GPU
+    except (ValueError, BufferError, RuntimeError):  # on no device that DLPack knows: the function says so
+        return False
 
 
 def _into(function: Function | Dispatch, given: Mapping[str, Any], out: Any) -> Any:

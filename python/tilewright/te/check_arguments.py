@@ -45,7 +45,10 @@ def check_arguments(ops: list[Operation], outputs: Sequence[Tensor], list_: Argu
     ):
         for one in needed:
             if not any(one is arg for arg in args):
-                raise ValueError(f"{source}: expected the {what} {one.name} among the arguments, got {given or 'none'}")
+                got = given or "none"
+                if any(one.name == arg.name for arg in args):
+                    got += f", where {one.name} is another tensor of that name ({one.op.source})"
+                raise ValueError(f"{source}: expected the {what} {one.name} among the arguments, got {got}")
 
 
 def _check_pointers(list_: ArgumentList, source: Source) -> None:

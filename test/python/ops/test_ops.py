@@ -109,6 +109,29 @@ def test_types() -> None:
     assert str(caught.value) == ("matvec: expected one type of float32, float16, bfloat16, got float16 and float32")
 
 
+def test_what_is_no_array() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError) as caught:
+        ops.matmul([[1.0]], np.zeros((1, 1), "float32"))
+    assert str(caught.value) == "matmul: a: expected an array with a shape and a dtype, got list"
+    with pytest.raises(TypeError) as caught:
+        ops.relu(torch.zeros(3, device="meta"))
+    assert str(caught.value) == (
+        "relu(X: float32[3], relu: float32[3]): argument 0 (X): expected an array that DLPack can hand over, got Tensor: "
+        "Unknown device type meta for Dlpack"
+    )
+
+
+def test_numbers_of_numpy() -> None:
+    """As a sum of an array is: not arrays of NumPy's, but with a shape and a dtype."""
+    total = np.arange(4, dtype="float32").sum()
+    assert not isinstance(total, np.ndarray)
+    for _ in range(2):
+        assert ops.add(np.ones((2, 2), "float32"), total).tolist() == [[7.0, 7.0], [7.0, 7.0]]
+        assert ops.relu(total).shape == ()
+        assert ops.relu(-total) == 0.0
+
+
 def test_refusals_of_convolutions() -> None:
     x, w = ops.Operand((1, 8, 4, 4), "float32"), ops.Operand((2, 8, 3, 3), "float32")
     for arrays, options, error, expected in (

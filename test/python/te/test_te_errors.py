@@ -164,6 +164,17 @@ def test_number_that_is_no_argument():
     )
 
 
+def test_another_tensor_of_the_same_name():
+    other = te.placeholder((8, 8), name="A")
+    with pytest.raises(ValueError) as caught:
+        emit_module(B, [other, B])
+    here = caught.value.__traceback__.tb_lineno
+    assert str(caught.value) == (
+        f"{__file__}:{here}: expected the input A among the arguments, got A, B, where A is another tensor of that name "
+        f"({A.op.source})"
+    )
+
+
 def test_index_that_leaves_its_tensor():
     C = te.compute((8, 8), lambda i, j: A[i, j + 1], name="C")
     with pytest.raises(CompileError) as caught:

@@ -18,9 +18,9 @@ _FAR = 2**31 - 1  # what models write for an end that is as far as there are ele
 def part_of(node: Node, axis: int, extent: Extent, start: Any, end: Any, step: int) -> tuple[Extent, Extent]:
     """The first place of a part and how many elements it has, as NumPy has them.
 
-    A symbolic start or end counts from the beginning, and so does an extent less a number. A call is refused if an
-    extent that is a symbol has fewer elements than its ends leave out, or not the only element that is taken, or if a
-    symbol is more than a constant extent.
+    A symbolic start or end counts from the beginning, and so does an extent less a number. Of an extent
+    that is a symbol, calls with fewer elements than the ends leave out are refused. So are those without the only
+    element that is taken. Where an end is a symbol and the extent a number, larger values of the symbol are refused.
     """
     if step < 0:
         if not _is_whole_reversed(extent, start, end):
