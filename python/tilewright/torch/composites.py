@@ -177,7 +177,10 @@ def _running(largest: bool) -> Callable[..., Any]:
         parts = _up_to_each(numbers, dim, rest)
         parts = parts.flip(-1)  # of equal ones the last
         best = parts.argmax(-1) if largest else parts.argmin(-1)
-        places = (x.shape[dim] - 1 - best).movedim(-1, dim)
+        places = x.shape[dim] - 1 - best
+        # Where all elements so far are as those that come later were filled, the last so far is the element itself.
+        own = torch.arange(x.shape[dim], device=x.device).expand(x.movedim(dim, -1).shape)
+        places = torch.minimum(places, own).movedim(-1, dim)
         return x.gather(dim, places), places
 
     return running

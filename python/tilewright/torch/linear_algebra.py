@@ -18,6 +18,7 @@ from .matrix_operators import cholesky, lu, reflect, reflections, refusal_of, ro
 __all__ = ["decompositions", "refusal"]
 
 _aten: Any = torch.ops.aten
+_broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknownVariableType]
 _MOST = 1024
 
 
@@ -76,7 +77,7 @@ def _lu_solve(made: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor, *, left
         lower = solve_triangular(made.mT, b, False, False)
         solved = solve_triangular(made.mT, lower, True, True)
         return _rows(solved, order.argsort(-1).expand(solved.shape[:-1]))
-    batch = torch.broadcast_shapes(made.shape[:-2], b.shape[:-2])
+    batch = _broadcast_shapes(made.shape[:-2], b.shape[:-2])
     moved = _rows(b.expand(*batch, *b.shape[-2:]), order.expand(*batch, order.shape[-1]))
     return solve_triangular(made, solve_triangular(made, moved, False, True), True, False)
 

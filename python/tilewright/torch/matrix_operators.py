@@ -96,20 +96,30 @@ def _of_reflect(factors: torch.Tensor, scales: torch.Tensor, x: torch.Tensor, tr
     return x.clone()  # without reflections it stays as it is
 
 
-lu = _operator("lu", "(Tensor x) -> (Tensor, Tensor)", _of_lu)
-row_order = _operator("row_order", "(Tensor pivots, int rows) -> Tensor", _of_row_order, ["rows"])
-cholesky = _operator("cholesky", "(Tensor x) -> Tensor", _zeros)
-solve_triangular = _operator(
-    "solve_triangular", "(Tensor a, Tensor b, bool upper, bool unit) -> Tensor", lambda a, b, *_: _zeros(b),
+def _of_triangle(a: torch.Tensor, b: torch.Tensor, upper: bool, unit: bool) -> torch.Tensor:
+    return _zeros(b)
+
+
+def _of_eigenvalues(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return _zeros(x, *x.shape[:2]), _zeros(x)
+
+
+def _of_rotations(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return _zeros(x), _zeros(x, *x.shape[:2], x.shape[1])
+
+
+lu: Callable[..., Any] = _operator("lu", "(Tensor x) -> (Tensor, Tensor)", _of_lu)
+row_order: Callable[..., Any] = _operator("row_order", "(Tensor pivots, int rows) -> Tensor", _of_row_order, ["rows"])
+cholesky: Callable[..., Any] = _operator("cholesky", "(Tensor x) -> Tensor", _zeros)
+solve_triangular: Callable[..., Any] = _operator(
+    "solve_triangular", "(Tensor a, Tensor b, bool upper, bool unit) -> Tensor", _of_triangle,
     ["upper", "unit"],
 )  # fmt: skip
-reflections = _operator("reflections", "(Tensor x) -> (Tensor, Tensor)", _with_scales)
-reflect = _operator(
+reflections: Callable[..., Any] = _operator("reflections", "(Tensor x) -> (Tensor, Tensor)", _with_scales)
+reflect: Callable[..., Any] = _operator(
     "reflect", "(Tensor factors, Tensor scales, Tensor x, bool transposed) -> Tensor", _of_reflect, ["transposed"]
 )
-diagonalize = _operator(
-    "diagonalize", "(Tensor x) -> (Tensor, Tensor)", lambda x: (_zeros(x, *x.shape[:2]), _zeros(x))
+diagonalize: Callable[..., Any] = _operator(
+    "diagonalize", "(Tensor x) -> (Tensor, Tensor)", _of_eigenvalues
 )  # fmt: skip
-orthogonalize = _operator(
-    "orthogonalize", "(Tensor x) -> (Tensor, Tensor)", lambda x: (_zeros(x), _zeros(x, *x.shape[:2], x.shape[1]))
-)
+orthogonalize: Callable[..., Any] = _operator("orthogonalize", "(Tensor x) -> (Tensor, Tensor)", _of_rotations)

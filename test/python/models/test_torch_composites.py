@@ -39,6 +39,8 @@ _WHOLE = torch.tensor([[1, 2, 0, 2, 1, 1], [0, 0, 1, 2, 2, 0]])
 _GAPS = torch.tensor([[1.0, torch.nan, -2.0, 4.0], [3.0, 1.0, 2.0, 0.0]])
 _BAGS, _ROWS = torch.tensor([0, 3, 3, 5]), torch.tensor([1, 4, 1, 0, 2, 4])
 
+_BITS = torch.tensor([[False, True], [False, True]])
+
 FORWARD: dict[str, tuple[Any, ...]] = {
     "adaptive max pooling": (lambda x: F.adaptive_max_pool2d(x, (3, 4), return_indices=True), _numbers(2, 3, 7, 10)),
     "of a volume": (lambda x: F.adaptive_max_pool3d(x, (2, 1, 3)), _numbers(1, 2, 3, 4, 5)),
@@ -60,6 +62,12 @@ FORWARD: dict[str, tuple[Any, ...]] = {
     "a rank": (lambda x: x.kthvalue(3, 0), _numbers(5, 2)),
     "modes": (lambda x: x.mode(1), _WHOLE),
     "the largest so far": (lambda x: (*x.cummax(1), *x.cummin(0)), _WHOLE),
+    "the largest so far of the least numbers": (
+        lambda x, y: (*x.cummax(1), *x.cummin(1), *y.cummax(0), *y.cummin(0)),
+        torch.tensor([[-torch.inf, -torch.inf, 1.0, torch.inf], [torch.inf, torch.inf, -torch.inf, 2.0]]),
+        torch.tensor([False, False, True, False]),
+    ),
+    "comparisons of bools": (lambda a, b: (a < b, a <= b, a > b, a >= b, a == b), _BITS, _BITS.mT),
     "logarithms of sums": (lambda x: x.logcumsumexp(1), _numbers(2, 5) * 50),
     "places in order": (
         lambda a, x: torch.searchsorted(a, x, right=True),

@@ -21,17 +21,16 @@ def made_by(
     by_threads: bool, **options: Any,
 ) -> Any:  # fmt: skip
     """The results, a shape and a type each, of a function that writes statements for the operands and the results."""
-    _, rows, columns = given[-1].shape
+    shape: Any = given[-1].shape
 
     def statements(ins: list[Any], outs: list[Any]) -> Any:
-        matrices = Matrices([*ins, *outs], rows, columns, by_threads)
+        matrices = Matrices([*ins, *outs], shape[1], shape[2], by_threads)
         function(matrices, *matrices.buffers, **options)
         return matrices.ib.get()
 
     shapes, types = [list(shape) for shape, _ in results], [dtype for _, dtype in results]
     name = function.__name__.strip("_")
-    made = te.extern(shapes, list(given), statements, name=name, dtype=types)
-    return tuple(made) if isinstance(made, list) and len(made) > 1 else made[0] if isinstance(made, list) else made
+    return te.extern(shapes, list(given), statements, name=name, dtype=types)
 
 
 @operator

@@ -24,12 +24,12 @@ class Matrices:
     """Statements for each matrix of a batch: in sequence, or in a block of threads for each matrix.
 
     Every statement is as if a barrier stood before the next one. Threads take the same part of the rows and the
-    columns in each loop, so the elements of a matrix that a loop over `places` changes stay with one thread.
+    columns in each loop. So the elements of a matrix that a loop over `places` changes stay with one thread.
     """
 
     def __init__(self, buffers: list[Any], rows: int, columns: int, by_threads: bool) -> None:
-        self.ib = tir.ir_builder.create()
-        self.buffers = [self.ib.buffer_ptr(one) for one in buffers]
+        self.ib: Any = tir.ir_builder.create()
+        self.buffers: list[Any] = [self.ib.buffer_ptr(one) for one in buffers]
         self._batch, self._by_threads = buffers[0].shape[0], by_threads
         # There are no more threads along rows or columns than these. A loop of one iteration would be a condition, and
         # conditions that follow each other become one, in which no barrier has a place.
@@ -98,13 +98,12 @@ class Matrices:
         """The sum of the value of each number."""
 
         def add(best: Any, i: Any) -> None:
-            best[0] = best[0] + value(i).astype(dtype)
+            best[0][0] = best[0][0] + value(i).astype(dtype)
 
         def combine(best: Any, other: Any) -> None:
-            best[0] = best[0] + other[0]
+            best[0][0] = best[0][0] + other[0][0]
 
-        return self._combined([(dtype, te.const(0, dtype))], begin, end, lambda b, i: add(b[0], i),
-                              lambda b, o: combine(b[0], o[0]))[0]  # fmt: skip
+        return self._combined([(dtype, te.const(0, dtype))], begin, end, add, combine)[0]
 
     def largest(self, begin: Any, end: int, value: Callable[[Any], Expr], dtype: str) -> Expr:
         """The number whose value is the largest; of equal ones the first."""

@@ -127,7 +127,9 @@ def _binary(name: str, floats: bool = False) -> Callable[[Call, Any, Any], Value
 
 def _comparison(name: str) -> Callable[[Call, Any, Any], Value]:
     def convert(call: Call, a: Any, b: Any) -> Value:
-        return call.op(name, *operands(call, common(call, a, b), a, b))
+        dtype = common(call, a, b)
+        wide = "uint8" if dtype == "bool" and name not in ("equal", "not_equal") else dtype  # False is less than True
+        return call.op(name, *operands(call, wide, a, b))
 
     return convert
 
