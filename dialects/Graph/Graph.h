@@ -25,6 +25,8 @@
 namespace tilewright::graph {
 /// On an argument or a result of a model's function: its name in the model.
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
+/// On a result of a model's function, a number: it is an extent that data decide. Its name is the extent's symbol.
+inline constexpr llvm::StringLiteral kCountAttr = "graph.count";
 /// On an op: the function of te that defines it, which stands beside the model's function.
 inline constexpr llvm::StringLiteral kDefinitionAttr = "graph.definition";
 /// On a matmul or a convolution: the largest magnitude that its first operand had when the model was calibrated.

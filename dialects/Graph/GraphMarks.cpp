@@ -42,6 +42,22 @@ static LogicalResult verifyName(Operation *op, StringRef of, unsigned position, 
   return success();
 }
 
+/// A number that data decide, on a result: what it is, and its name, which is a symbol.
+static LogicalResult verifyCount(Operation *op, unsigned position, NamedAttribute attribute) {
+  auto refuse = [&] { return op->emitOpError() << "result #" << position << ": expected "; };
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function)
+    return refuse() << graph::kCountAttr << " on a result of a model's function";
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return refuse() << graph::kCountAttr << " to be " << kUnit << ", got " << attribute.getValue();
+  auto number = RankedTensorType::get({}, IntegerType::get(op->getContext(), 64));
+  if (Type type = function.getFunctionType().getResult(position); type != number)
+    return refuse() << number << " for " << graph::kCountAttr << ", got " << type;
+  if (!function.getResultAttr(position, graph::kNameAttr))
+    return refuse() << "a symbol (" << graph::kNameAttr << ") for " << graph::kCountAttr;
+  return success();
+}
+
 LogicalResult graph::GraphDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned position,
                                                             NamedAttribute attribute) {
   return verifyName(op, "argument", position, attribute);
@@ -49,5 +65,7 @@ LogicalResult graph::GraphDialect::verifyRegionArgAttribute(Operation *op, unsig
 
 LogicalResult graph::GraphDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned position,
                                                                NamedAttribute attribute) {
+  if (attribute.getName() == graph::kCountAttr)
+    return verifyCount(op, position, attribute);
   return verifyName(op, "result", position, attribute);
 }

@@ -2,6 +2,8 @@
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
 
+#include "llvm/ADT/Sequence.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -10,10 +12,15 @@ namespace tilewright {
 
 namespace {
 
+bool hasCount(func::FuncOp function) {
+  return llvm::any_of(llvm::seq(function.getNumResults()),
+                      [&](unsigned i) { return function.getResultAttr(i, graph::kCountAttr) != nullptr; });
+}
+
 struct FormCudaGraph : impl::FormCudaGraphBase<FormCudaGraph> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (llvm::hasNItemsOrMore(function.getOps<graph::GroupOp>(), 2))
+      if (llvm::hasNItemsOrMore(function.getOps<graph::GroupOp>(), 2) && !hasCount(function))
         function->setAttr(graph::kCudaGraphAttr, UnitAttr::get(&getContext()));
   }
 };

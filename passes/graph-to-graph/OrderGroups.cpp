@@ -3,7 +3,7 @@
 #include "passes/PassSupport.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -41,21 +41,11 @@ void walkSymbols(Operation *op, llvm::function_ref<void(StringRef)> callback) {
     type.walk(ofText);
 }
 
-/// A result that is a number of no dimension, and whose name is a symbol of no input.
 Counts findCounts(func::FuncOp function, func::ReturnOp returned) {
-  llvm::StringSet<> known;
-  for (Type type : function.getArgumentTypes())
-    type.walk([&](StringAttr text) {
-      for (StringRef symbol : getSymbols(text.getValue()))
-        known.insert(symbol);
-    });
   Counts counts;
-  for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    auto name = function.getResultAttrOfType<StringAttr>(i, graph::kNameAttr);
-    if (name && type && type.getRank() == 0 && type.getElementType().isInteger(64) && !known.contains(name.getValue()))
-      counts[name.getValue()] = value;
-  }
+  for (auto [i, value] : llvm::enumerate(returned.getOperands()))
+    if (function.getResultAttr(i, graph::kCountAttr))
+      counts[function.getResultAttrOfType<StringAttr>(i, graph::kNameAttr).getValue()] = value;
   return counts;
 }
 

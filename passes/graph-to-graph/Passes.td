@@ -337,8 +337,8 @@ def OrderGroups : Pass<"order-groups", "mlir::ModuleOp"> {
   let summary = "Groups that wait for numbers of the model come behind those that do not";
   let description = [{
     Of a model whose extents data decide, a call waits for the numbers that the next groups need. Groups that wait as
-    often as each other stand together, in their order. So a call waits as few times as can be. A result of the function
-    is such a number where it is an i64 of no dimension whose name is the symbol of extents.
+    often as each other stand together, in their order. So a call waits as few times as can be. Such a number is a result
+    of the function with `graph.count`, and its name is the symbol of extents.
 
     ```mlir
     %n = graph.group "reduce_sum" { ... } : tensor<i64>
@@ -384,7 +384,7 @@ def FormCudaGraph : Pass<"form-cuda-graph", "mlir::ModuleOp"> {
   let description = [{
     The function gets `graph.cuda_graph`, for target cuda. The run time captures the launches of a call, and launches
     them at once in later calls with the same addresses and extents. Functions with fewer than two groups stay as they
-    are.
+    are, and so do those with a `graph.count`, for which a call waits between its launches.
 
     ```mlir
     func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> attributes {graph.arena_bytes = 64 : i64}

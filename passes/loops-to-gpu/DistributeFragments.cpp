@@ -11,6 +11,7 @@
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-gpu/Warp.h"
 
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;

@@ -19,6 +19,7 @@ from ..messages.location import Source, at_source, user_source
 from ..te import Var
 from ..te.emit_types import constant_attr
 from ..te.walks import parts
+from .definitions import model_function
 from .operators import OPERATORS
 from .types import Extent, TensorType, attribute_of, to_ir
 
@@ -56,8 +57,7 @@ class Graph:
 
     Outside of the IR stand the weights by their names, and the symbols of the extents.
 
-    Inputs and outputs in `stored` are of types that te does not have; in the IR they are bytes. The last results of the
-    function are the numbers that the symbols of `counts` stand for.
+    Inputs and outputs in `stored` are of types that te does not have; in the IR they are bytes.
     """
 
     module: ir.Module
@@ -65,7 +65,13 @@ class Graph:
     symbols: Mapping[str, Var]
     name: str
     stored: Mapping[str, str] = field(default_factory=dict[str, str])
-    counts: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The symbols of the extents that data decide. The last results of the function are their numbers."""
+        results = ir.ArrayAttr(model_function(self.module, self.name).attributes["res_attrs"])
+        marked = (ir.DictAttr(one) for one in results)
+        return tuple(ir.StringAttr(one["graph.name"]).value for one in marked if "graph.count" in one)
 
     def clone(self) -> Graph:
         """The same model in a module of its own, which passes may change. The weights are those of this one.
@@ -274,17 +280,17 @@ class GraphBuilder:
 
     def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
         """Ends the function with the model's outputs."""
-        outputs = [*outputs, *self.counts.items()]
-        types: list[ir.Type] = [one.value.type for _, one in outputs]
-        ir.Operation.create("func.return", operands=[one.value for _, one in outputs])  # pyright: ignore[reportUnknownArgumentType]
+        results = [*(value.value for _, value in outputs), *(value.value for value in self.counts.values())]
+        types: list[ir.Type] = [value.type for value in results]
+        ir.Operation.create("func.return", operands=results)  # pyright: ignore[reportUnknownArgumentType]
         attributes = self._function.attributes
         arguments = [to_ir(kind) for _, kind in self._names]
         attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, types))
-        attributes["res_attrs"] = ir.ArrayAttr.get(
-            [ir.DictAttr.get({"graph.name": ir.StringAttr.get(each)}) for each, _ in outputs]
-        )
+        names = [{"graph.name": ir.StringAttr.get(each)} for each, _ in outputs]
+        counts = [{"graph.name": ir.StringAttr.get(each), "graph.count": ir.UnitAttr.get()} for each in self.counts]
+        attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in (*names, *counts)])
         self.module.operation.verify()
-        return Graph(self.module, self.weights, self.symbols, self.name, counts=tuple(self.counts))
+        return Graph(self.module, self.weights, self.symbols, self.name)
 
 
 def _told(error: Exception) -> str:

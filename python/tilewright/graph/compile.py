@@ -159,7 +159,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
             constants, weights, parts, _plan(function, groups, parts), texts, graph.stored, graph.counts,
-            "graph.cuda_graph" in attributes and not graph.counts,
+            "graph.cuda_graph" in attributes,
         )  # fmt: skip
 
 

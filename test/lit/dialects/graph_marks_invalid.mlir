@@ -192,3 +192,36 @@ func.func @names(%x: tensor<4xf32>) -> (tensor<4xf32> {graph.names = "x"}) {
 func.func @names(%x: tensor<4xf32>) -> (tensor<4xf32> {graph.name = 1 : i64}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{'llvm.func' op result #0: expected graph.count on a result of a model's function}}
+llvm.func @count_of_another_function() -> (i64 {graph.count})
+
+// -----
+
+// expected-error @below {{'func.func' op result #0: expected graph.count to be no value, got 1 : i64}}
+func.func @type_of_count(%x: tensor<i64>) -> (tensor<i64> {graph.count = 1 : i64, graph.name = "n"}) {
+  return %x : tensor<i64>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op result #0: expected 'tensor<i64>' for graph.count, got 'tensor<1xi64>'}}
+func.func @vector_of_counts(%x: tensor<1xi64>) -> (tensor<1xi64> {graph.count, graph.name = "n"}) {
+  return %x : tensor<1xi64>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op result #0: expected a symbol (graph.name) for graph.count}}
+func.func @count_without_a_name(%x: tensor<i64>) -> (tensor<i64> {graph.count}) {
+  return %x : tensor<i64>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op argument #0: expected an attribute that the dialect graph has for arguments and results, got "graph.count"}}
+func.func @count_of_an_argument(%x: tensor<i64> {graph.count, graph.name = "n"}) -> tensor<i64> {
+  return %x : tensor<i64>
+}

@@ -24,3 +24,19 @@ func.func @one(%x: tensor<16xf32>) -> tensor<16xf32> {
   } : tensor<16xf32>
   return %a : tensor<16xf32>
 }
+
+// A call waits for the number between its launches.
+// CHECK-LABEL: func.func @count
+// CHECK-NOT: graph.cuda_graph
+func.func @count(%x: tensor<4xi64>)
+    -> (tensor<?xi64, #graph.extents<"n">> {graph.name = "y"}, tensor<i64> {graph.count, graph.name = "n"}) {
+  %n = graph.group "n" {
+    %a = graph.reduce_sum %x {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
+    graph.yield %a : tensor<i64>
+  } : tensor<i64>
+  %y = graph.group "y" {
+    %b = graph.iota {axis = 0 : i64, shape = ["n"], to = "int64"} : tensor<?xi64, #graph.extents<"n">>
+    graph.yield %b : tensor<?xi64, #graph.extents<"n">>
+  } : tensor<?xi64, #graph.extents<"n">>
+  return %y, %n : tensor<?xi64, #graph.extents<"n">>, tensor<i64>
+}

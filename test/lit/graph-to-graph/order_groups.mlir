@@ -13,7 +13,8 @@
 func.func @two_waits(%x: tensor<4xi64> {graph.name = "x"})
     -> (tensor<1x?xi64, #graph.extents<"", "n">> {graph.name = "a"}, tensor<?xi64, #graph.extents<"2 * k">> {graph.name = "c"},
         tensor<?xi64, #graph.extents<"m">> {graph.name = "b"},
-        tensor<i64> {graph.name = "n"}, tensor<i64> {graph.name = "k"}, tensor<i64> {graph.name = "m"}) {
+        tensor<i64> {graph.count, graph.name = "n"}, tensor<i64> {graph.count, graph.name = "k"},
+        tensor<i64> {graph.count, graph.name = "m"}) {
   %n = graph.group "n" {
     %y = graph.reduce_sum %x {axes = array<i64: 0>, keepdims = false} : (tensor<4xi64>) -> tensor<i64>
     graph.yield %y : tensor<i64>
@@ -43,7 +44,7 @@ func.func @two_waits(%x: tensor<4xi64> {graph.name = "x"})
     tensor<?xi64, #graph.extents<"m">>, tensor<i64>, tensor<i64>, tensor<i64>
 }
 
-// The extent of an input is known before the call: a result of its name is no number to wait for.
+// A result without graph.count is no number to wait for, whatever its name is.
 // CHECK-LABEL: func.func @known
 // CHECK: graph.group "a"
 // CHECK: graph.group "n"
