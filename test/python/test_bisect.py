@@ -101,6 +101,7 @@ def test_a_wrong_pass_among_others(behind: str, monkeypatch: pytest.MonkeyPatch)
     assert (found.stage, found.passes) == ("gpu", ("triple",))
 
 
+@pytest.mark.sweep
 def test_a_stage_that_crashes_or_reports() -> None:
     def far(module: ir.Module) -> ir.Module:
         return ir.Module.parse(re.sub(r"([ds]\d) \* 4", r"\1 * 4 + 99999999999", str(module)))
@@ -121,6 +122,7 @@ def test_symbols_and_sizes_become_small() -> None:
     assert str(found).endswith("sizes: 1, 1\nA = zeros([1, 1], float32) with [0, 0]: 1.0")
 
 
+@pytest.mark.sweep
 def test_numbers_and_given_inputs() -> None:
     alpha, n = te.var("alpha", "float32"), te.var("n")
     A = te.placeholder((n,), name="A", dtype="int32")
@@ -248,6 +250,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return tilewright("bisect", *arguments)
 
 
+@pytest.mark.sweep
 def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "right.py").write_text(KERNEL)
     result = run(str(tmp_path / "right.py"))

@@ -65,6 +65,7 @@ def test_launch_names_the_binds_of_the_kernels_own_stage() -> None:
         assert f"s[C].bind({axis}, " in lines[int(origin[number].rpartition(":")[2])], origin
 
 
+@pytest.mark.sweep
 def test_locations_are_of_the_ir_alone() -> None:
     example = str(ROOT / "python" / "examples" / "02_tiled_gemm.py")
     command = [sys.executable, "-m", "tilewright", "compile", example, "--program=mmult(64, 64, 64)"]
@@ -77,6 +78,7 @@ def test_doctor() -> None:
     assert re.search(r"^ok +libtilewright", run("doctor"), re.MULTILINE)
 
 
+@pytest.mark.sweep
 def test_stop_change_and_resume(tmp_path: Path) -> None:
     loops = tmp_path / "mmult.mlir"
     example = ROOT / "python" / "examples" / "02_tiled_gemm.py"
@@ -121,6 +123,7 @@ def test_a_target_that_there_is_not() -> None:
     assert refused("demo", "--target=foo") == text
 
 
+@pytest.mark.sweep
 def test_a_reader_that_has_seen_enough() -> None:
     tilewright = f"{sys.executable} -m tilewright doctor"
     result = subprocess.run(
@@ -247,6 +250,7 @@ def test_an_output_that_is_closed() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.sweep
 def test_the_help_of_the_cache_says_the_bound() -> None:
     from tilewright.cache import DEFAULT_BYTES
 

@@ -37,6 +37,7 @@ def test_the_sources_that_are_shown_are_those_that_are_printed() -> None:
     assert committed.count("```cuda") == 2 and committed.count("```cpp") == 2
 
 
+@pytest.mark.sweep
 def test_the_page_of_the_lowering_lists_the_passes_of_the_pipelines() -> None:
     """Each edge's passes in order, one line each; and every pass of the project is on an edge or among the others."""
     committed = (ROOT / "docs" / "lowering.md").read_text()
@@ -56,6 +57,7 @@ def test_the_page_of_the_lowering_lists_the_passes_of_the_pipelines() -> None:
     assert ours and ours <= {name for table in tables.values() for name in table}
 
 
+@pytest.mark.sweep
 def test_a_pass_that_is_not_listed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     passes = {**TOOL.EDGES, "gpu-to-sim": "gpu-to-sim{checks=false gpu-indices=true}"}
     monkeypatch.setattr(TOOL, "EDGES", passes)

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 
+@pytest.mark.sweep
 def test_import_is_lean():
     """Of other packages it takes the bindings and NumPy, which they import; the GPU's come with the first launch."""
     code = (

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.sweep
 def test_tile_ops_have_classes_once_somebody_asks() -> None:
     """In a process of its own: others may have asked before."""
     script = (
@@ -22,6 +25,7 @@ def test_tile_ops_have_classes_once_somebody_asks() -> None:
     assert ran.stdout == "AllocOp 1024 True\n", ran.stderr
 
 
+@pytest.mark.sweep
 def test_a_build_searches_the_disk_for_no_dialect() -> None:
     """In a process of its own: what has been found once is not searched for."""
     script = (

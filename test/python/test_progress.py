@@ -146,6 +146,7 @@ def shown_by(script: str) -> tuple[str, str]:
     return shown.decode(), process.stdout.read()  # type: ignore[union-attr]
 
 
+@pytest.mark.sweep
 def test_simulator_says_how_many_blocks_are_done() -> None:
     text, printed = shown_by(SLOW)
     if float(printed) < 1.5:
@@ -254,6 +255,7 @@ def test_a_terminal_shows_what_takes_long(name: str) -> None:
     assert text.endswith("\r\x1b[2K")
 
 
+@pytest.mark.sweep
 def test_a_pipe_shows_nothing() -> None:
     process = run(PREPARED + STEPS["model"][0], subprocess.PIPE)
     _, errors = process.communicate(timeout=600)

@@ -50,6 +50,7 @@ def carries(sass: str) -> list[str]:
     return re.findall(r"U?IMAD\.HI\S* U?R\d+, U?P\d, [^;]*", sass)
 
 
+@pytest.mark.sweep
 @needs_disassembler
 def test_the_detection() -> None:
     assert len(carries(sass_of(REPRODUCER.replace("PRODUCT", HIGH)))) == 1, "ptxas is mended, or does it otherwise"

@@ -76,6 +76,7 @@ def disordered(sass: str) -> list[str]:
     return late
 
 
+@pytest.mark.sweep
 @needs_disassembler
 def test_loads_beside_local_memory_keep_their_order(kernel: tw.Function) -> None:
     sums, other = kernel.ptx.split(".globl")[1:]
@@ -138,6 +139,7 @@ def early_loads(sass: str) -> int:
     return sum(bool(re.search(r"\bLDL\.U16 R\d+, \[R(?!1[]+])", line)) for line in lines[:last])
 
 
+@pytest.mark.sweep
 @needs_disassembler
 def test_many_stores_keep_their_order() -> None:
     ptx = gathered(tw.Target("cuda", arch="sm_90a")).ptx

@@ -53,6 +53,7 @@ NEGATED = """
 BODIES = {"halves": HALVES, "negated": NEGATED}
 
 
+@pytest.mark.sweep
 @needs_disassembler
 def test_the_reproducers() -> None:
     """One register for the number and for the choice, in what ptxas packs."""

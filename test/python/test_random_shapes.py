@@ -110,6 +110,7 @@ def test_tf32_is_judged_by_its_own_rounding(bench: dict[str, ModuleType]) -> Non
         assert [bench["random_peers"].checked(case, [a, b], one, a @ b)["right"] for one in results] == right
 
 
+@pytest.mark.sweep
 def test_sums_in_float32_are_judged_by_their_rounding(bench: dict[str, ModuleType]) -> None:
     """A sum of one product after the other is right beside a more exact one; one of operands in tf32 is not."""
     cases = bench["random_cases"]

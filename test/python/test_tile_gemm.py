@@ -52,6 +52,7 @@ def instructions(cubin: Cubin, *names: str) -> Counter[str]:
     return Counter(found)
 
 
+@pytest.mark.sweep
 def test_bf16() -> None:
     cubin = build(tile_gemm.Gemm(8192, 8192, 8192))
     if sass.find_disassembler() is None:
@@ -101,6 +102,7 @@ def test_partial_sums_of_8_bit_floats() -> None:
         assert sum(instructions(cubin, "FADD").values()) == 64
 
 
+@pytest.mark.sweep
 def test_results_in_parts() -> None:
     cubin = build(tile_gemm.Gemm(256, 256, 128, dtype="tf32", store_n=64, depth=4))
     if sass.find_disassembler() is not None:

@@ -103,6 +103,7 @@ def test_clear(kernels: Cache) -> None:
     assert kernels.get(KEYS[0]) == PARTS
 
 
+@pytest.mark.sweep
 def test_many_processes_at_once(kernels: Cache) -> None:
     """Four processes write and read the same few entries; whatever one reads is whole."""
     code = f"""
@@ -197,6 +198,7 @@ def test_wrong_options(monkeypatch: pytest.MonkeyPatch) -> None:
 # ------------------------------------------------------------------ the command
 
 
+@pytest.mark.sweep
 def test_the_command(kernels: Cache) -> None:
     def run(*arguments: str, **environment: str) -> str:
         command = [sys.executable, "-m", "tilewright", "cache", *arguments]

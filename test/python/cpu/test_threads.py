@@ -176,6 +176,7 @@ def test_wrong_numbers_are_refused(count, error, message):
         tw.set_num_threads(count)
 
 
+@pytest.mark.sweep
 def test_ctrl_c_is_for_the_caller():
     """The pool's threads take no signals: Python's does, when the loop is done."""
     code = (
@@ -199,6 +200,7 @@ def test_ctrl_c_is_for_the_caller():
     assert result.returncode == 0 and result.stdout.strip() == "interrupted", result.stderr
 
 
+@pytest.mark.sweep
 def test_an_exported_library_has_threads_of_its_own(tmp_path):
     tvm_ffi = pytest.importorskip("tvm_ffi")
     tw.export_library([doubled("exported")], tmp_path / "doubled.so")

@@ -133,6 +133,7 @@ outputs = [C]
 """
 
 
+@pytest.mark.sweep
 def test_a_command_ends_by_the_signal_itself(tmp_path: Path) -> None:
     """As shells expect it. The interpreter would wait for the trial's thread, which never ends."""
     file = tmp_path / "program.py"

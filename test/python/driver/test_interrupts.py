@@ -188,6 +188,7 @@ def test_an_interrupt_comes_within_native_code(name: str) -> None:
     assert (ran.stdout.splitlines(), ran.returncode) == ([left, "runs again"], 0), ran.stderr[-2000:]
 
 
+@pytest.mark.sweep
 def test_a_command_that_is_interrupted_ends_without_a_crash(tmp_path: Path) -> None:
     """What still runs at the end of the process does not stand in its way."""
     code = (

@@ -76,6 +76,7 @@ sys.exit(7)
 """
 
 
+@pytest.mark.sweep
 def test_a_script_ends_as_it_likes(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "f.so")]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -88,6 +89,7 @@ def test_a_script_ends_as_it_likes(tmp_path: Path) -> None:
     assert ran.returncode == 7
 
 
+@pytest.mark.sweep
 def test_a_script_that_says_nothing_ends_by_the_signal() -> None:
     """Python's own ending: its traceback, and the status by which shells know Ctrl-C."""
     begin, _, _ = SCRIPT.partition("atexit.register")

@@ -40,6 +40,7 @@ def test_a_function_is_pickled(target: str) -> None:
     assert (made.name, made.target, str(made.signature)) == (function.name, function.target, str(function.signature))
 
 
+@pytest.mark.sweep
 def test_a_worker_that_was_spawned_calls_it() -> None:
     a = np.arange(66, dtype="float32").reshape(2, 33)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:

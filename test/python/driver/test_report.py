@@ -16,6 +16,7 @@ from tilewright.runtime.host_program import KernelLaunch
 CUDA = "cuda -arch=sm_90a"
 
 
+@pytest.mark.sweep
 def test_matrix_product() -> None:
     func = tw.build(*schedules.sgemm(1024, 512, 256, tile=(128, 128), split_k=1), target=CUDA, name="sgemm")
     report = func.report()
@@ -33,6 +34,7 @@ def test_matrix_product() -> None:
     assert "sgemm_kernel0: grid 4 x 8 = 32, block 16 x 16 = 256, 16640 bytes of shared memory" in text
 
 
+@pytest.mark.sweep
 def test_tensor_cores() -> None:
     func = tw.build(*schedules.matmul_mma(512, 512, 512, "bfloat16", stages=4), target=CUDA, name="mm")
     report = func.report()
@@ -44,6 +46,7 @@ def test_tensor_cores() -> None:
     assert report.work is not None and report.work.operations == 2 * 512**3
 
 
+@pytest.mark.sweep
 def test_what_was_meant_is_there() -> None:
     """Of warpgroups' products and of warps', each op beside the instructions that it became."""
     func = tw.build(*schedules.matmul_wgmma(512, 512, 512, "bfloat16", "bfloat16"), target=CUDA, name="mm")
@@ -60,6 +63,7 @@ def test_what_was_meant_is_there() -> None:
     assert kernel.meant.keys() == {"mma.sync", "ldmatrix", "cp.async"} and kernel.mismatches == ()
 
 
+@pytest.mark.sweep
 def test_clusters_of_the_schedule() -> None:
     scheduled = schedules.matmul_wgmma(512, 512, 512, "bfloat16", "bfloat16", tile=(128, 128), cluster=(2, 1))
     report = tw.build(*scheduled, target=CUDA, name="mm").report()
@@ -89,6 +93,7 @@ def test_what_was_not_meant_is_named() -> None:
     assert kernel.mismatches == ("wgmma: 1 op of the kernel is to be that, none is in PTX",)
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(find_disassembler() is None, reason="no disassembler is installed")
 def test_machine_code_is_counted() -> None:
     func = tw.build(*schedules.sgemm(256, 256, 256), target=CUDA, name="sgemm")
@@ -96,6 +101,7 @@ def test_machine_code_is_counted() -> None:
     assert meant > 500 and found is not None and found > 500
 
 
+@pytest.mark.sweep
 def test_symbolic_extents() -> None:
     n = te.var("n")
     A = te.placeholder((n, 4), "float16", "A")

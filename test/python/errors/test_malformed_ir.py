@@ -108,6 +108,7 @@ def test_compile(malformed: tuple[Path, str | None, str], capsys: pytest.Capture
     assert said.out == ""
 
 
+@pytest.mark.sweep
 def test_not_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, missing, text = tmp_path / "folder.mlir", tmp_path / "missing.mlir", tmp_path / "x.txt"
     folder.mkdir()

@@ -120,6 +120,7 @@ def check(seeds: range) -> None:
     assert good > len(seeds) // 8, "too few calls went through to mean anything"
 
 
+@pytest.mark.sweep
 def test_random_arguments() -> None:
     check(range(3000))
 

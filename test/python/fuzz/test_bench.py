@@ -22,6 +22,7 @@ def bench() -> ModuleType:
     return made
 
 
+@pytest.mark.sweep
 def test_runs_are_added(bench: ModuleType, tmp_path: Path) -> None:
     """A run goes on after the seeds that there are of the same generators."""
     out, since = tmp_path / "results.json", time.monotonic()
@@ -41,6 +42,7 @@ def test_runs_are_added(bench: ModuleType, tmp_path: Path) -> None:
         bench.earlier_runs(out)
 
 
+@pytest.mark.sweep
 def test_reports_come_while_it_runs(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "EVERY", 0.0)
     told: list[dict[int, object]] = []
@@ -56,6 +58,7 @@ def test_the_results_on_a_gpu_are_runs(bench: ModuleType) -> None:
     assert all(one["cause"] and one["mended"] for one in wrong)
 
 
+@pytest.mark.sweep
 def test_what_is_late_is_run_again_alone(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(bench, "COMPILE", 0.0)

@@ -37,6 +37,7 @@ def test_what_a_script_adds_does_not_wrap(largest: int) -> None:
     assert (made > 10) == (largest == 16_000)
 
 
+@pytest.mark.sweep
 def test_a_tile_reads_a_scalar() -> None:
     A, x = te.placeholder((8,), "int32", name="A"), te.placeholder((), "int32", name="x")
     B = te.compute((8,), lambda i: A[i] + x[()], name="B")

@@ -88,6 +88,7 @@ def check(seeds: range) -> None:
     assert good > len(seeds) // 20, "too few calls went through to mean anything"
 
 
+@pytest.mark.sweep
 def test_random_numbers() -> None:
     check(range(2000))
 

@@ -104,6 +104,7 @@ def check(seeds: range) -> None:
     assert good > len(seeds) // 4, "too few calls went through to mean anything"
 
 
+@pytest.mark.sweep
 def test_random_parameters() -> None:
     check(range(2000))
 

@@ -34,6 +34,7 @@ def fuzz(first: int, count: int, folder: Path) -> dict[str, Any]:
     return json.loads(out.read_text())
 
 
+@pytest.mark.sweep
 def test_a_few(tmp_path: Path) -> None:
     found = fuzz(0, 120, tmp_path)
     crashes = {said: cases for said, cases in found["crashes"].items() if ours(said)}

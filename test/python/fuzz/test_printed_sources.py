@@ -22,6 +22,7 @@ def check(seeds: range, folder: Path) -> None:
     assert not wrong, "\n".join(f"{name}: {why}\n{text[name]}" for name, why in wrong.items())
 
 
+@pytest.mark.sweep
 def test_expressions_compute_the_same(tmp_path: Path) -> None:
     check(range(FEW), tmp_path)
 
@@ -31,6 +32,7 @@ def test_more_expressions_compute_the_same(tmp_path: Path) -> None:
     check(range(FEW, 30), tmp_path)
 
 
+@pytest.mark.sweep
 def test_expressions_compile_for_a_gpu() -> None:
     programs = [made for made in map(make, range(FEW)) if isinstance(made, Printed)]
     refused = compile_for_gpu(programs)

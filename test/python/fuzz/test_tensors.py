@@ -203,6 +203,7 @@ def check(seeds: range) -> None:
     assert len(seeds) // 8 < good < len(seeds), "too few calls went through to mean anything"
 
 
+@pytest.mark.sweep
 def test_random_tensors() -> None:
     check(range(5000))
 

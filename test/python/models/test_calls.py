@@ -168,11 +168,13 @@ NEEDS = (
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler for the fake driver")
 
 
+@pytest.mark.sweep
 @needs_compiler
 def test_a_call_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     assert ran_on_fake(tmp_path, 64, 1 << 30) == "right\nright\n"
 
 
+@pytest.mark.sweep
 @needs_compiler
 def test_no_memory_for_the_arena_says_what_the_plan_needs(tmp_path: Path) -> None:
     said = (

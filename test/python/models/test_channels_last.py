@@ -52,6 +52,7 @@ def test_a_bottleneck(stride: int) -> None:
     assert kernels == [1] * (3 + (stride > 1)), kernels
 
 
+@pytest.mark.sweep
 def test_a_processor_keeps_images_as_they_come() -> None:
     x = torch.randn(1, 16, 4, 4).to(torch.bfloat16)
     with torch.no_grad():
@@ -90,6 +91,7 @@ def test_a_processor_multiplies_rows_of_pixels(batch: int) -> None:
     assert [plan is not None and plan.decisions[0].rule for plan in plans] == ["packed tiles"] * 3 + [False]
 
 
+@pytest.mark.sweep
 def test_windows_are_loaded_in_whole_vectors() -> None:
     """Of 64 channels, eight that lie together are in one pixel of the window, inside of the image or not."""
     module = torch.nn.Conv2d(64, 64, 3, padding=1).to(torch.bfloat16)

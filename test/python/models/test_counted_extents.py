@@ -85,6 +85,7 @@ def test_different_rows_and_nan():
     _check(uniques, (torch.tensor([[2, 1], [1, 3], [2, 1], [1, 2]]), torch.tensor([2.0, torch.nan, 1.0, torch.nan])))
 
 
+@pytest.mark.sweep
 def test_a_number_of_python():
     def numbers(x):
         return torch.arange(x.max().item()) * 2, x * x.float().mean().item()
@@ -153,6 +154,7 @@ def test_onnx_goes_on_with_what_it_finds():
     assert found.tolist() == [2, 4, 6] and columns.tolist() == [[0, 0], [4, 6]]
 
 
+@pytest.mark.sweep
 def test_an_output_that_is_an_input_is_a_copy():
     module = Calls(lambda x: (x, x[x > 0]))
     x = X.clone()
@@ -261,6 +263,7 @@ def test_the_number_is_an_integer():
     assert str(caught.value) == "expected an int64 of no dimension as the number of n, got int64[4]"
 
 
+@pytest.mark.sweep
 def test_a_mask_beside_other_indices_is_refused():
     def put(x):
         return torch.index_put(x, (x[:, 0] > 0, torch.tensor([0])), torch.tensor(1.0))

@@ -96,6 +96,7 @@ def doubling(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("doubling")
 
 
+@pytest.mark.sweep
 def test_the_second_call_captures_and_later_ones_launch(doubling: Path) -> None:
     script = """
 streams = {"streams": 1}
@@ -215,14 +216,17 @@ assert said().startswith("cuLaunchKernelEx failed with CUDA_ERROR_INVALID_VALUE 
     _run(script, doubling)
 
 
+@pytest.mark.sweep
 def test_the_switch(tmp_path: Path) -> None:
     _run("for _ in range(3): assert call(x, y) == PLAIN", tmp_path, without=("form-cuda-graph",))
 
 
+@pytest.mark.sweep
 def test_a_single_group_is_launched(tmp_path: Path) -> None:
     _run("for _ in range(3): assert call(x, y) == {'launches': 1}", tmp_path, _doubling(groups=1), 2)
 
 
+@pytest.mark.sweep
 def test_an_output_that_is_copied_is_in_the_graph(tmp_path: Path) -> None:
     with GraphBuilder("passing", [("x", TensorType((64,), "float32"))]) as b:
         y = b.inputs["x"]
@@ -240,6 +244,7 @@ assert call(x, y) == AGAIN and (y == z).all()
     _run(script, tmp_path, graph, 4)
 
 
+@pytest.mark.sweep
 def test_groups_share_their_workspace(tmp_path: Path) -> None:
     """The first call finds out how much they take; from then on it comes with the arena."""
     with GraphBuilder("sums", [("x", TensorType((1 << 20,), "float32"))]) as b:
@@ -291,6 +296,7 @@ assert counts[5] == counts[6] == 0, list(counts)  # graphs and streams
 """
 
 
+@pytest.mark.sweep
 def test_a_model_of_this_process(tmp_path: Path) -> None:
     fake = FAKE.with_name("fake_cuda_python.c")
     command = [

@@ -65,6 +65,7 @@ def close(got, wanted) -> None:
 # ---------------------------------------------------------------------------- calls
 
 
+@pytest.mark.sweep
 def test_one_function_is_for_all_extents(net: torch.nn.Module, exported: Path) -> None:
     function = tvm_ffi.load_module(str(exported)).model
     for rows in (1, 3, 40, 2):
@@ -99,6 +100,7 @@ def test_the_loader_takes_arrays_and_names(net: torch.nn.Module, exported: Path)
     assert str(caught.value) == "expected an exported model, got 'nowhere/model.so', which is no file"
 
 
+@pytest.mark.sweep
 def test_a_file_that_is_no_library_is_named(tmp_path: Path) -> None:
     path = tmp_path / "model.so"
     path.write_text("weights")
@@ -148,6 +150,7 @@ class Passing(torch.nn.Module):
         return x, self.weight, y, y, y + 1
 
 
+@pytest.mark.sweep
 def test_outputs_that_are_something_else(tmp_path: Path) -> None:
     module, x = Passing(), torch.randn(3)
     tw.compile(module, (x,), target="cpu").export(tmp_path / "a.so", "passing")
@@ -299,6 +302,7 @@ def test_weights_that_are_cut_off(moved: Path) -> None:
     )
 
 
+@pytest.mark.sweep
 def test_weights_of_another_export(net: torch.nn.Module, moved: Path, tmp_path: Path) -> None:
     torch.manual_seed(2)
     other = tw.compile(Net().eval(), (torch.randn(3, 6),), target="cpu", dynamic_shapes=({0: "n"},))
@@ -330,6 +334,7 @@ def test_a_relative_path_is_that_of_loading(net: torch.nn.Module, moved: Path, m
 # ---------------------------------------------------------------------------- exports that are refused
 
 
+@pytest.mark.sweep
 def test_what_cannot_be_exported(net: torch.nn.Module, tmp_path: Path) -> None:
     simulated = tw.compile(net, (torch.randn(3, 6),), target="sim")
     with pytest.raises(tw.TilewrightError) as caught:
@@ -437,6 +442,7 @@ class Doubling(torch.nn.Module):
         return (x * 2) * 2, self.weight
 
 
+@pytest.mark.sweep
 def test_groups_arena_and_weights_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     target = tw.Target("cuda", arch="sm_90a")
     tw.compile(Doubling(), (torch.ones(64),), target=target, without=["fuse-operators"]).export(tmp_path / "model.so")

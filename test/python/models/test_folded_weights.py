@@ -30,6 +30,7 @@ def test_a_batch_norm_is_behind_its_convolution(dtype: torch.dtype) -> None:
         assert model.verify(x)
 
 
+@pytest.mark.sweep
 def test_a_folded_weight_is_exported(tmp_path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
 
@@ -81,6 +82,7 @@ def test_what_positions_decide_is_computed_once() -> None:
         assert model.verify(x)
 
 
+@pytest.mark.sweep
 def test_an_output_that_reads_no_input_is_a_copy() -> None:
     class Positions(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -54,6 +54,7 @@ def test_attention_of_pytorch(options: dict[str, Any], mask: torch.Tensor | None
     assert model.verify(*inputs)
 
 
+@pytest.mark.sweep
 def test_attention_of_any_number_of_keys_is_one_compilation() -> None:
     module, inputs = Attention(), operands()
     shapes = {"q": {2: "queries"}, "k": {2: "keys"}, "v": {2: "keys"}}
@@ -76,6 +77,7 @@ def test_gradients_of_attention_are_those_of_pytorch() -> None:
         torch.testing.assert_close(one, wanted)
 
 
+@pytest.mark.sweep
 def test_on_hopper_it_is_one_kernel_of_warpgroups() -> None:
     inputs = tuple(torch.randn(3, 1, 2, 64, 64, dtype=torch.bfloat16).unbind())
     module = Attention(is_causal=True)

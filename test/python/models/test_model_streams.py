@@ -101,6 +101,7 @@ assert counts[GRAPH_LAUNCHES] == 1, list(counts)
     _run(BEGIN + TORCH + script, tmp_path)
 
 
+@pytest.mark.sweep
 def test_groups_are_timed_in_one_graph(tmp_path: Path) -> None:
     """A kernel takes two milliseconds on this driver, and an event half of one."""
     script = """
@@ -112,6 +113,7 @@ assert counts[GRAPHS] == 0, list(counts)
     _run(BEGIN + script, tmp_path)
 
 
+@pytest.mark.sweep
 def test_a_capture_that_fails_is_ended(tmp_path: Path) -> None:
     script = """
 from tilewright.runtime.stream import Stream

@@ -57,6 +57,7 @@ def test_bisecting_a_model_that_is_right(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out == "random: right\n"
 
 
+@pytest.mark.sweep
 def test_bisecting_names_the_group_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiled program that is off by one element, in a group that fusion makes."""
     from tilewright.graph.groups import Group

@@ -62,6 +62,7 @@ def _close(got, expected, rtol=1e-4, atol=1e-5):
     torch.testing.assert_close(got, expected, rtol=rtol, atol=atol)
 
 
+@pytest.mark.sweep
 def test_a_module_with_a_symbolic_batch():
     module = _mlp()
     model = tw.compile(module, (torch.randn(3, 8),), target="cpu", dynamic_shapes=({0: "batch"},))
@@ -149,6 +150,7 @@ def test_what_pytorch_does_not_decompose(monkeypatch):
     )
 
 
+@pytest.mark.sweep
 def test_a_node_names_the_line_of_the_module():
     module = Decoder().eval()
     model = tw.compile(module, (torch.randint(0, 11, (1, 3)),), target="cpu")
@@ -236,6 +238,7 @@ class _Extents(torch.nn.Module):
         return torch.arange(n) + p, torch.arange(p, p + n), seen, x * p, torch.full((n,), (p - n) // 2)
 
 
+@pytest.mark.sweep
 def test_extents_are_numbers():
     examples = torch.randn(2, 5), torch.randn(7)
     model = tw.compile(_Extents(), examples, dynamic_shapes=({1: "length"}, {0: "past"}), target="cpu")

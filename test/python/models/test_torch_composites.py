@@ -158,6 +158,7 @@ def test_what_is_refused(message: str) -> None:
         tw.compile(Calls(function), tuple(given), target="cpu")
 
 
+@pytest.mark.sweep
 def test_a_batch_that_is_symbolic() -> None:
     class Images(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -169,6 +170,7 @@ def test_a_batch_that_is_symbolic() -> None:
         torch.testing.assert_close(model(x), Images()(x), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sweep
 def test_windows_of_a_signal_whose_batch_is_symbolic() -> None:
     class Spectrum(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

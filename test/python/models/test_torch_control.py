@@ -44,6 +44,7 @@ def _refused(function, x=X):
     return str(caught.value)
 
 
+@pytest.mark.sweep
 def test_a_branch_that_data_choose():
     def choose(module, x):
         return torch.cond(
@@ -65,6 +66,7 @@ def test_branches_in_branches():
     _check(choose, X, X * 9, -X)
 
 
+@pytest.mark.sweep
 def test_a_loop_that_counts():
     def repeated(module, x):
         y = x + 1
@@ -84,6 +86,7 @@ def test_a_loop_from_a_constant_of_the_model_that_never_runs():
     _check(repeated, X)
 
 
+@pytest.mark.sweep
 def test_scans():
     def scanned(module, x):
         last, every = scan(lambda carry, row: (carry + row, carry * row + 1), torch.zeros(4), x, dim=0)
@@ -126,6 +129,7 @@ def test_a_loop_whose_end_data_decide_is_refused():
     )
 
 
+@pytest.mark.sweep
 def test_a_loop_of_too_many_iterations_is_refused():
     def counted(module, x):
         start = torch.zeros((), dtype=torch.int64)
@@ -136,6 +140,7 @@ def test_a_loop_of_too_many_iterations_is_refused():
     )
 
 
+@pytest.mark.sweep
 def test_a_scan_of_too_many_elements_is_refused():
     def scanned(module, x):
         return scan(lambda carry, row: (carry + row, carry * row), torch.zeros(1), x, dim=0)[0]

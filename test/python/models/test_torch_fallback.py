@@ -47,6 +47,7 @@ def test_results_and_gradients(dynamic: bool) -> None:
     )
 
 
+@pytest.mark.sweep
 def test_what_is_refused_for_its_operands() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         return torch.linalg.inv(x) + torch.linalg.det(x)

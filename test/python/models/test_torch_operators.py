@@ -41,6 +41,7 @@ def test_pad(mode):
     _check(lambda x: torch.ops.aten.pad(x, [1, 2, 0, 1], mode), torch.randn(2, 3, 4, 5))
 
 
+@pytest.mark.sweep
 def test_nan_is_the_largest_in_order():
     x = torch.tensor([[1.0, torch.nan, -2.0, torch.nan], [3.0, 1.0, torch.nan, torch.inf]])
     _check(lambda x: (*x.sort(stable=True, dim=1), *x.sort(stable=True, dim=1, descending=True)), x, equal_nan=True)
@@ -173,6 +174,7 @@ def test_operators_that_whole_models_call_now_and_then():
     _check(calls, x, w, places, small, scale, zero)
 
 
+@pytest.mark.sweep
 def test_attention_whose_heads_are_put_together_by_a_view():
     def attention(q, k, v):
         y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)

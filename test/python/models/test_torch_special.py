@@ -74,6 +74,7 @@ def test_special_functions(case):
     torch.testing.assert_close(got, exact, equal_nan=True)
 
 
+@pytest.mark.sweep
 def test_special_functions_on_a_gpu_s_simulator():
     x = torch.tensor([-2.5, -0.5, 0.25, 0.75, 3.0])
     module = torch.nn.Sequential()

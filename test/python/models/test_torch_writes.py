@@ -22,6 +22,7 @@ class Shifted(torch.nn.Module):
         return shifted + 1
 
 
+@pytest.mark.sweep
 def test_a_write_to_a_view_of_a_result_of_einsum():
     torch.manual_seed(0)
     inputs = torch.randn(2, 4, 2, 3), torch.randn(8, 2, 3), torch.rand(4, 4)

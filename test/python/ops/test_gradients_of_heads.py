@@ -72,6 +72,7 @@ def check(
             assert np.abs(one.astype("float64") - right).max() <= 3 * 2.0**-11 * np.abs(right).max()
 
 
+@pytest.mark.sweep
 def test_general_kernels() -> None:
     check(ALL, (2, 4, 6, 8), (2, 9), "cpu", is_causal=True, offset=1)
 

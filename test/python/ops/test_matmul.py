@@ -234,6 +234,7 @@ def test_kernels_that_follow_each_other_may_overlap() -> None:
     assert not any("dependent" in options for options in tried[A100])
 
 
+@pytest.mark.sweep
 def test_refinements_can_be_scheduled() -> None:
     problem = Problem(300, 500, 400, "bfloat16")
     found = list(refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "stages": 3}), A100))

@@ -80,6 +80,7 @@ def test_sequences_without_keys_and_pages_that_no_tile_fits(target: str) -> None
     Cache([7, 30], 5, heads=1, width=64, dtype="float32").check(q.astype("float32"), target)
 
 
+@pytest.mark.sweep
 def test_lengths_of_sequences_that_lie_together() -> None:
     rng = np.random.default_rng(0)
     q, k, v = rng.standard_normal((3, 2, 2, 70, 64)).astype("float16")

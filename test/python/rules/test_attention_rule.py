@@ -46,6 +46,7 @@ def test_a_mask_heads_that_share_keys_and_extents_that_no_tile_divides() -> None
     check(Program(4, 70, 90, 64, shared=2, change=masked, finite=True), lambda x: np.where(seen, x, -np.inf))
 
 
+@pytest.mark.sweep
 def test_a_bias_that_is_read() -> None:
     bias, numbers = te.placeholder((70, 90), name="bias"), np.random.default_rng(5).standard_normal((70, 90))
     check(
@@ -69,6 +70,7 @@ def test_tiles_behind_the_diagonal_are_not_visited() -> None:
     assert (made == 1).all()
 
 
+@pytest.mark.sweep
 def test_the_assembler_has_nothing_to_say() -> None:
     q, k, v, out = Program(8, 1024, 1024, 128, change=causal, dtype="bfloat16").tensors()
     s = tw.auto_schedule(out, "cuda -device=H200")

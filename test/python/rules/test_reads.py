@@ -94,6 +94,7 @@ def test_columns_are_read_once() -> None:
     assert ptx.count("ld.global") == ptx.count("st.global") == 64
 
 
+@pytest.mark.sweep
 def test_a_convolution_reads_the_next_step_while_it_multiplies() -> None:
     """Loads that wait for the store before them took 12 times the latency of memory a step."""
     x, w = ops.Operand((32, 128, 120), "float64"), ops.Operand((520, 128, 3), "float64")
@@ -141,6 +142,7 @@ def test_convolutions_by_steps_of_several_axes(
         testing.assert_within(np.asarray(y), exact, w[0].size * 2.0**-24 * size + rounding + 1e-6)
 
 
+@pytest.mark.sweep
 def test_an_sm_has_all_warps_of_reductions_of_a_thread() -> None:
     """Windows of a channel that do not overlap: blocks of one warp each would be half of the warps of an SM."""
     x, w = ops.Operand((2, 176, 243, 243), "bfloat16"), ops.Operand((176, 1, 3, 3), "bfloat16")

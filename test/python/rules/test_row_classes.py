@@ -114,6 +114,7 @@ def test_ranges_are_without_gaps_and_within_those_of_the_symbol() -> None:
         assert all(one[1] is None or one[1] // unit * unit >= one[0] for one in found)
 
 
+@pytest.mark.sweep
 def test_calls_go_to_the_class_of_their_rows() -> None:
     *inputs, D = product(te.var("rows", min=1, max=9999), N=1024, K=1024)
     s = tw.auto_schedule(D, "cuda -device=H200")

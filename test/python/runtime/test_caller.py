@@ -180,6 +180,7 @@ def test_a_driver_error_has_its_class(fake, copy) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.sweep
 def test_an_error_is_not_taken_for_an_earlier_one(fake) -> None:
     """A failure that went out by tvm-ffi says nothing of the next one."""
     tvm_ffi = pytest.importorskip("tvm_ffi")

@@ -156,6 +156,7 @@ assert not [name for name in sys.modules if name.split(".")[0] in ("tilewright",
 )
 
 
+@pytest.mark.sweep
 @needs_compiler
 def test_a_library_has_it(by_type_and_shape: tw.Dispatch, tmp_path: Path) -> None:
     path = tmp_path / "scale.so"

@@ -333,6 +333,7 @@ module.add_load(0)
 )
 
 
+@pytest.mark.sweep
 def test_an_exported_library_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     fake = ["cc", "-shared", "-fPIC", "-w", "-DTELLS", "-DMAJOR=8", "-DMINOR=9", "-o", str(tmp_path / "libcuda.so.1")]
     subprocess.run([*fake, str(Path(__file__).with_name("fake_cuda.c"))], check=True)

@@ -159,6 +159,7 @@ print("right")
 """
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 def test_a_library_copies_there_and_back(scale: tw.Function, tmp_path: Path) -> None:
     fake = ["cc", "-shared", "-fPIC", "-w", "-DMAJOR=9", "-DMINOR=0", "-o", str(tmp_path / "libcuda.so.1")]

@@ -75,6 +75,7 @@ def test_columns_of_one_matrix_by_the_copy_engine() -> None:
     assert (held[:, 192:] == POISON).all()
 
 
+@pytest.mark.sweep
 def test_vectors_are_as_wide_as_is_known() -> None:
     def copies(divisible_by: int) -> Counter[str]:
         s, (A, B, C) = schedules.matmul_mma(128, 128, 64, "float16", "float32")
@@ -87,6 +88,7 @@ def test_vectors_are_as_wide_as_is_known() -> None:
     assert copies(1) == {"v4.b32": 8, "b16": 64}
 
 
+@pytest.mark.sweep
 def test_cp_async() -> None:
     """Copies of 16 bytes where it is known that they are aligned."""
     size = (256, 256, 512)

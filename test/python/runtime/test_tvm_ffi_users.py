@@ -77,6 +77,7 @@ def test_a_function_keeps_its_library(libraries: tuple[Path, Path]) -> None:
     check(function)
 
 
+@pytest.mark.sweep
 def test_loading_again(libraries: tuple[Path, Path]) -> None:
     for _ in range(20):
         check(tvm_ffi.load_module(libraries[0], keep_module_alive=False).scale)

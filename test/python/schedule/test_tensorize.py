@@ -233,6 +233,7 @@ def lowered(s, *args) -> str:
     return refused(lambda: tvm.lower(s, list(args), stage="loops"))
 
 
+@pytest.mark.sweep
 def test_another_computation() -> None:
     A, B, C = matmul()
     k = te.reduce_axis((0, 48), name="k")
@@ -315,6 +316,7 @@ def test_parts_that_are_missing() -> None:
     )
 
 
+@pytest.mark.sweep
 def test_loops_of_the_tile_are_plain() -> None:
     s, A, B, C = tensorized(gemv(16, 48))
     s[C].unroll(C.op.reduce_axis[0])

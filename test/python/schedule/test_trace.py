@@ -307,6 +307,7 @@ def places(node: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(node[key], (*way, key))
 
 
+@pytest.mark.sweep
 def test_mutated_traces() -> None:
     """A trace or an error of ours, whatever stands where."""
     odd = [None, 0, -1, 2**70, 1.5, "", "\n\"'\u202e*/", "A", [], {}, True, [[[]]], "__class__", "split", {"step": 1}]

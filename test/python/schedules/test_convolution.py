@@ -94,6 +94,7 @@ def test_a_row_of_the_kernel_takes_few_loads() -> None:
     )
 
 
+@pytest.mark.sweep
 def test_multiplications_have_no_conditions_where_nothing_is_divided() -> None:
     """Filters, pixels and channels that tiles and steps do not divide: what is beyond them is zero."""
     whole, odd = (

@@ -123,6 +123,7 @@ def test_few_rows_as_columns_of_the_instruction(
     check(shape, types, tile=tile, swap_ab=True, bias=True)
 
 
+@pytest.mark.sweep
 def test_fragments_are_transposed_by_the_hardware() -> None:
     """Matrices of 8 x 8 elements of 16 bits: a row of such a tile of C is what a column of the fragment is."""
     scheduled = schedules.matmul_wgmma(64, 128, 64, "float16", "float16", tile=(64, 64), swap_ab=True)
@@ -327,6 +328,7 @@ def test_shared_steps_give_the_same_bits_in_any_order_of_blocks() -> None:
     assert all(np.array_equal(one, made[0]) for one in made)
 
 
+@pytest.mark.sweep
 def test_shared_steps_in_ptx() -> None:
     """Parts are stored and read 16 bytes a thread, not through the read-only cache; one thread counts for all."""
     scheduled = schedules.matmul_wgmma(512, 512, 4096, "bfloat16", "bfloat16", cluster=(1, 1), stream_k=True)

@@ -98,6 +98,7 @@ def test_clusters_of_rows_and_columns(cluster: tuple[int, int], layout: str) -> 
     assert min(chosen) > 1
 
 
+@pytest.mark.sweep
 def test_rows_of_32_bits_across_k_have_room_for_their_banks() -> None:
     """Sixteen of them take the room of forty: five steps of 128 rows fit, where six would without it."""
     found = [
@@ -173,6 +174,7 @@ def test_any_number_of_rows_has_no_clusters_of_four(monkeypatch: pytest.MonkeyPa
     assert found == Choice("matmul_wgmma", {"tile": (128, 256), "cluster": (2, 1)})
 
 
+@pytest.mark.sweep
 def test_few_threads_of_eight_lanes() -> None:
     """Those of a tile of 64 x 64 keep all in registers, where its K tile is of 8."""
     s, tensors = schedules.sgemm(391, 2360, 1840, tile=(64, 64), lanes=8, block_k=8, transpose_b=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 import tilewright as tw
 from tilewright import te
 from tilewright.schedules.online_softmax import attention_of
@@ -20,6 +22,7 @@ def instructions(name: str, **options: Any) -> int:
     return len(re.findall(rf"\t{re.escape(name)}\s", ptx))
 
 
+@pytest.mark.sweep
 def test_distances_are_converted_once() -> None:
     """ALiBi's of each tile, for the first tile of keys and for the others. A thread has 32 scores of a tile."""
     slopes = te.placeholder((HEADS,), "float32", name="slopes")
@@ -27,6 +30,7 @@ def test_distances_are_converted_once() -> None:
     assert instructions("cvt.rn.f32.s32", slopes=slopes, behind=0) == 4  # of tiles that are cut, and of others
 
 
+@pytest.mark.sweep
 def test_powers_beside_one_need_no_scaling() -> None:
     """Those of a soft cap: `ex2.approx` without `ftz` is scaled where its result would be subnormal."""
     plain = instructions("ex2.approx.ftz.f32")

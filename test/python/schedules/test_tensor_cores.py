@@ -94,6 +94,7 @@ def test_edges_are_copies_that_write_zeros() -> None:
     assert "st.shared" not in func.ptx
 
 
+@pytest.mark.sweep
 def test_a_ragged_factor_is_written_in_whole_tiles_first() -> None:
     """Then the product fetches it by cp.async, as any other; a factor with rows of 16 bytes stays where it is."""
     for shape, kernels in (((128, 130, 136), 2), ((128, 130, 135), 3)):

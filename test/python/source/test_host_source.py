@@ -106,6 +106,7 @@ def test_printed_programs_compute_the_same(name: str, host: str | None, make: Ca
     assert launches == wanted
 
 
+@pytest.mark.sweep
 def test_a_managed_program_owns_its_memory(make: Callable[..., Host]) -> None:
     program = make("chain", "managed")
     a, w = (aligned(array) for array in chain_arrays())
@@ -130,6 +131,7 @@ def test_a_managed_program_owns_its_memory(make: Callable[..., Host]) -> None:
     assert program.log[:4] == ["cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent"]
 
 
+@pytest.mark.sweep
 def test_temporaries_are_shown_with_their_lives(make: Callable[..., Host]) -> None:
     source = make("chain").source
     assert "const long long i = n / 8LL;\n  const long long i_2 = i * 8LL;\n" in source, "n is a multiple of 8"
@@ -144,6 +146,7 @@ def test_temporaries_are_shown_with_their_lives(make: Callable[..., Host]) -> No
     assert "CUdeviceptr U = arena.address + U_at;" in source
 
 
+@pytest.mark.sweep
 def test_each_number_of_a_launch_has_its_axis(make: Callable[..., Host]) -> None:
     source = make("symbolic").source
     assert "unsigned(ceil_div(m, 32LL)),  // grid.x: j.outer of stage B, kernels.py:" in source
@@ -151,6 +154,7 @@ def test_each_number_of_a_launch_has_its_axis(make: Callable[..., Host]) -> None
     assert "32,  // block.x: j.inner of stage B, kernels.py:" in source
 
 
+@pytest.mark.sweep
 def test_launches_are_as_the_schedule_wants_them(make: Callable[..., Host]) -> None:
     program = make("launched", "managed")
     a = aligned(np.arange(64, dtype="float32"))

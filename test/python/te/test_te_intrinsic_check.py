@@ -126,6 +126,7 @@ def test_one_that_drops_what_is_no_number() -> None:
     assert "in place of nan" in text
 
 
+@pytest.mark.sweep
 def test_what_computes_the_same_passes() -> None:
     for dtype in ("int8", "uint8", "int32", "int64", "bool"):
         elementwise(lambda x: x, lambda x: x, dtype)

@@ -98,6 +98,7 @@ def test_what_the_rules_could_have_chosen_is_searched(tmp_path, engine):
     np.testing.assert_allclose(y, np.exp(x) / x.sum(1, keepdims=True) + c, rtol=1e-5)
 
 
+@pytest.mark.sweep
 def test_another_rule_is_a_point_of_the_space_with_its_own_settings():
     A, B = te.placeholder((64, 4096), name="A"), te.placeholder((4096, 64), name="B")
     k = te.reduce_axis((0, 4096), name="k")
@@ -174,6 +175,7 @@ def test_records_of_other_conditions_do_not_count(tmp_path, engine):
     assert other.measured == 3
 
 
+@pytest.mark.sweep
 def test_the_picture_of_a_search(tmp_path, engine):
     pytest.importorskip("matplotlib")
     result = tw.tune(space(), "cpu", trials=3, policy=POLICY, executor=engine)
@@ -245,6 +247,7 @@ def test_a_candidate_that_does_not_compile_is_a_record():
     assert answer["cause"].startswith("CompileError: ")
 
 
+@pytest.mark.sweep
 def test_a_candidate_that_ends_its_process_is_a_crash_and_the_next_trial_runs():
     run_trial(task())
     from tilewright.tuning import process
@@ -256,6 +259,7 @@ def test_a_candidate_that_ends_its_process_is_a_crash_and_the_next_trial_runs():
     assert run_trial(task())["status"] == "ok"
 
 
+@pytest.mark.sweep
 def test_a_candidate_without_an_end_is_killed():
     run_trial(task())
     answer = run_trial(task(policy=replace(POLICY, repeats=(1_000_000, 1_000_000), seconds=30, timeout=0.5)))
@@ -263,6 +267,7 @@ def test_a_candidate_without_an_end_is_killed():
     assert run_trial(task())["status"] == "ok"
 
 
+@pytest.mark.sweep
 def test_trials_apart_compile_in_their_own_processes_and_are_measured_in_one():
     from tilewright.tuning import process
 
@@ -437,6 +442,7 @@ tw.tune(space(), "cpu", trials=20, database=sys.argv[2], policy=POLICY, progress
 """
 
 
+@pytest.mark.sweep
 def test_a_killed_run_goes_on_and_measures_nothing_twice(tmp_path):
     path = tmp_path / "t.db"
     folder = Path(__file__).parent.parent
@@ -531,6 +537,7 @@ def test_ray_workers_one_of_which_dies():
     assert killed and [one.status for one in result.trials] == ["ok"] * 6
 
 
+@pytest.mark.sweep
 def test_ctrl_c_ends_the_run_and_its_processes():
     def say(text):
         if text.startswith("2 trials"):
@@ -548,6 +555,7 @@ def test_ctrl_c_ends_the_run_and_its_processes():
 # ---------------------------------------------------------------------- the command
 
 
+@pytest.mark.sweep
 def test_the_command(tmp_path, capsys):
     file = tmp_path / "doubled.py"
     file.write_text(

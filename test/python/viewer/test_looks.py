@@ -71,6 +71,7 @@ def test_marks_of_a_short_text_are_beside_their_lines(tmp_path: Path) -> None:
     assert found["marked"] == [True, False]
 
 
+@pytest.mark.sweep
 @needs_chromium
 def test_a_table_has_no_empty_column_and_numbers_at_the_right(tmp_path: Path) -> None:
     with GraphBuilder("net", [("x", TensorType((4, 8), "float32"))]) as b:

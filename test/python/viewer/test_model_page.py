@@ -80,6 +80,7 @@ def test_plan_is_that_of_the_model() -> None:
     assert all(one["offset"] + one["bytes"] <= plan["arena_bytes"] for one in plan["buffers"])
 
 
+@pytest.mark.sweep
 def test_kernels_have_their_launches() -> None:
     model = network("cuda -arch=sm_90a")
     data = model.view_data()
@@ -92,6 +93,7 @@ def test_kernels_have_their_launches() -> None:
     assert any("threadIdx.x" in line for line in data["programs"][0]["nest"])
 
 
+@pytest.mark.sweep
 def test_launches_of_symbolic_extents_are_formulas() -> None:
     data = network("cuda -arch=sm_90a", te.var("n", min=1)).view_data()
     numbers = {each["name"]: each for program in data["programs"] for each in program["launches"][0]["numbers"]}

@@ -31,6 +31,7 @@ def named(name: str) -> tw.Function:
     return tw.build(s, [A, B], SM90, "f")
 
 
+@pytest.mark.sweep
 def test_page_is_one_file_without_a_network(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     named("A").view(path)
@@ -42,6 +43,7 @@ def test_page_is_one_file_without_a_network(tmp_path: Path) -> None:
     assert json.loads(elements.data)["programs"][0]["name"] == "f"
 
 
+@pytest.mark.sweep
 def test_names_of_users_are_data() -> None:
     data = view_data(named(HOSTILE))
     elements = Elements(page_of(data))
@@ -50,6 +52,7 @@ def test_names_of_users_are_data() -> None:
     assert any(HOSTILE[:9] in line for pane in data["programs"][0]["panes"] for line in pane["lines"])
 
 
+@pytest.mark.sweep
 def test_marks_of_the_template_in_data_stay_data() -> None:
     data = view_data(named("@SCRIPT@ @DATA@"))
     assert json.loads(Elements(page_of(data)).data) == data
@@ -71,6 +74,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return tilewright("view", *arguments)
 
 
+@pytest.mark.sweep
 def test_command_writes_a_page_and_data(tmp_path: Path) -> None:
     page, data = tmp_path / "page.html", tmp_path / "page.json"
     both = [f"--program=mmult(64, 64, 64, {tile})" for tile in (4, 8)]
@@ -223,6 +227,7 @@ def test_a_frame_is_drawn_in_time(matmul_page: Path, tmp_path: Path) -> None:
     assert float(str(found["drawing"])) < 16 and float(str(found["picking"])) < 100
 
 
+@pytest.mark.sweep
 @needs_chromium
 def test_a_click_shows_where_a_line_came_from(matmul_page: Path, tmp_path: Path) -> None:
     found = in_browser(matmul_page, tmp_path, CLICK)

@@ -95,6 +95,7 @@ def test_panes_go_down_side_by_side(tiled: dict[str, Any]) -> None:
     assert tiled["origins"][0] == {}
 
 
+@pytest.mark.sweep
 def test_each_origin_is_a_line_that_there_is(tiled: dict[str, Any]) -> None:
     counts = {each["name"]: len(each["lines"]) for each in tiled["panes"]}
     for entry in tiled["origins"]:
@@ -189,6 +190,7 @@ def test_launch_has_formulas_origins_and_the_users_line(tiled: dict[str, Any]) -
     assert "bind(xo" in pane(tiled, "source")["lines"][grid["line"] - 1]
 
 
+@pytest.mark.sweep
 def test_formulas_of_symbolic_extents() -> None:
     n = te.var("n")
     A = te.placeholder((n,), name="A")
@@ -235,6 +237,7 @@ def test_ring_has_its_slots() -> None:
     assert program["work"]["machine"]["bound"] == "arithmetic"
 
 
+@pytest.mark.sweep
 def test_sim_is_shown_as_a_gpu_runs_it() -> None:
     schedule, args = example("02_tiled_gemm.py", "mmult(64, 64, 64)")
     (program,) = tw.build(schedule, args, "sim", "mmult").view_data()["programs"]
@@ -250,6 +253,7 @@ def test_cpu_has_its_own_stages() -> None:
     assert program["launches"] == []
 
 
+@pytest.mark.sweep
 def test_resumed_ir_begins_where_it_was_taken_up() -> None:
     schedule, args = example("02_tiled_gemm.py", "mmult(64, 64, 64)")
     loops = tw.build(schedule, args, SM90, "mmult").ir("loops")
@@ -266,6 +270,7 @@ def test_passes_name_what_they_make_from_nothing(tiled: dict[str, Any]) -> None:
     assert origin(tiled, "gpu", constant) == {"pass": ["canonicalize"]}
 
 
+@pytest.mark.sweep
 def test_programs_are_compared() -> None:
     functions = [tw.build(*example("02_tiled_gemm.py", f"mmult(64, 64, 64, {tile})"), SM90, "mmult") for tile in (4, 8)]
     from tilewright.viewer import view_data
