@@ -136,8 +136,8 @@ class Operator:
     library. Arrays that are not row-major, as views are, are copied first. `make` is the function that `ops.operator`
     was given.
 
-    Raises TypeError for arrays of another type than the operation takes, ValueError for shapes or options that do not
-    fit: nothing is computed then.
+    Raises TypeError for arrays of another type than the operation takes. Raises ValueError for shapes or options that
+    do not fit, and for tensors of which PyTorch would want a gradient. Nothing is computed then.
 
     >>> import numpy as np
     >>> from tilewright import ops
@@ -172,6 +172,9 @@ class Operator:
         return self._run(*arrays, **options)
 
     def _run(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.is_grad_enabled():
+            self._refuse_gradients(*arrays, **options)
         if out is not None and not is_row_major(out):
             return _into_view(self.__name__, self._run(*arrays, target=target, **options), out)
         key = _key_of(self, arrays, options, target)
@@ -191,6 +194,15 @@ class Operator:
                 self._known.clear()
             self._known[key] = _Known.of(function, arrays[0])
         return function(*given.values()) if out is None else _into(function, given, out)
+
+    def _refuse_gradients(self, *arrays: Any, **options: Any) -> None:
+        """PyTorch would go on with a result that is cut off from its gradient."""
+        for name, one in (*zip(self._arrays, arrays), *options.items()):
+            if getattr(one, "requires_grad", False):
+                raise TilewrightValueError(
+                    f"{self.__name__}: {name} requires a gradient, which an operation does not have: expected a call "
+                    f'under torch.no_grad(), or a function of torch.compile(backend="tilewright")'
+                )
 
     def _row_major(self, given: dict[str, Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Row-major arrays in place of those given, and the options for them."""

@@ -102,6 +102,9 @@ def read_array(array: Any, bound: Bound) -> Array:
 
 def _read_dlpack(array: Any, bound: Bound) -> Array:
     try:
+        # A function reads and writes memory, of which autograd knows nothing, whoever hands it over.
+        if is_of_torch(array) and array.requires_grad:
+            array = array.detach()
         kind, _ = array.__dlpack_device__()
         on_gpu = kind in (dlpack.CUDA, dlpack.CUDA_MANAGED)
         # The producer makes the launch's stream wait for whatever it still has to do for the array.

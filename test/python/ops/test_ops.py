@@ -170,3 +170,19 @@ def test_calls_with_arrays_like_earlier_ones(monkeypatch: pytest.MonkeyPatch) ->
         assert len(ops.relu._known) <= 2
     assert len(looked_up) == 4  # 3, 4, 5, and 3 again, which had gone
     assert ops.relu(x, target="sim") is not ops.relu(x, target="cpu") and len(looked_up) == 6
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_tensor_that_requires_a_gradient(by_name: bool) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = torch.ones(3), torch.tensor([1.0, -1.0, 2.0], requires_grad=True)
+    call = (lambda: ops.add(x, y=y)) if by_name else (lambda: ops.add(x, y))
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert str(caught.value) == (
+        "add: y requires a gradient, which an operation does not have: expected a call under torch.no_grad(), "
+        'or a function of torch.compile(backend="tilewright")'
+    )
+    with torch.no_grad():
+        assert call().tolist() == [2.0, 0.0, 3.0]
+    assert ops.add(x, y.detach()).tolist() == [2.0, 0.0, 3.0]
