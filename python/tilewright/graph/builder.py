@@ -68,7 +68,10 @@ class Graph:
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """The symbols of the extents that data decide. The last results of the function are their numbers."""
+        """The symbols of the extents that data decide. The last results of the function are their numbers.
+
+        Raises KeyError for a module without the model's function.
+        """
         results = ir.ArrayAttr(model_function(self.module, self.name).attributes["res_attrs"])
         marked = (ir.DictAttr(one) for one in results)
         return tuple(ir.StringAttr(one["graph.name"]).value for one in marked if "graph.count" in one)
@@ -280,7 +283,8 @@ class GraphBuilder:
 
     def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
         """Ends the function with the model's outputs."""
-        results = [*(value.value for _, value in outputs), *(value.value for value in self.counts.values())]
+        returned = [*(value for _, value in outputs), *self.counts.values()]
+        results: list[ir.Value] = [each.value for each in returned]
         types: list[ir.Type] = [value.type for value in results]
         ir.Operation.create("func.return", operands=results)  # pyright: ignore[reportUnknownArgumentType]
         attributes = self._function.attributes
