@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..dtypes import dtype_of
 from ..te import Tensor
 from ..te.expr import IterVar
@@ -19,6 +21,8 @@ __all__ = ["CPU_RULES"]
 
 # Iterations that are worth waking other threads, and bytes of a vector.
 _WORTH, _VECTOR = 1 << 15, 64
+# Of so few rows, those of so many elements are computed in parts.
+_FEW, _LONG = 64, 1 << 16
 
 
 def _is_small(context: Context) -> bool:
@@ -105,6 +109,88 @@ def parallel_rows(stage: Stage, lanes: int) -> None:
     stage.parallel(stage.fuse(*outer) if len(outer) > 1 else outer[0])
 
 
+def _part_of(extent: int, wanted: int) -> int:
+    """How many of the numbers below an extent are a part: of what divides it what is closest to the wanted number, if
+    something is within a factor of 16."""
+    near = [one for one in _divisors(extent) if wanted <= 16 * one <= 256 * wanted]
+    return min(near, key=lambda one: max(one, wanted) / min(one, wanted), default=min(extent, wanted))
+
+
+def _divisors(number: int) -> list[int]:
+    small = [one for one in range(1, math.isqrt(number) + 1) if number % one == 0]
+    return [*small, *(number // one for one in reversed(small))]
+
+
+class ReductionInParts:
+    """A few long rows: threads share their parts, and then there is one sum of the parts.
+
+    A sum of n numbers one after the other is off by up to n roundings. Of a part, each lane adds as many numbers as
+    there are parts, which keeps both sums short.
+    """
+
+    name = "reduction in parts"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        found = self._reduction(group)
+        if found is None or found.op.num_outputs > 1 or not is_static([*found.spatial, *found.reduced]):
+            return None
+        first, *rest = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in found.reduced)
+        inner = math.prod(rest)
+        is_along = all(access.innermost in (found.reduced[-1], None) for access in found.accesses)
+        # Of several axes the outermost one counts the parts: a lane's sum stays in its register through one loop alone.
+        if found.size > _FEW or first * inner < _LONG or not is_along or (rest and inner < _WORTH // 8):
+            return None
+        lanes = _lanes(found)
+        length = rest[-1] if rest else first
+        part = 1 if rest else _part_of(first, math.isqrt(first * lanes))
+        return Decision(
+            self.name,
+            group.names,
+            f"{found.size} results of {first * inner} elements each",
+            (
+                choice("part", part, () if rest else (_part_of(first, 4 * part),)),
+                choice("lanes", lanes if length >= 2 * lanes else 1, (1, lanes)),
+            ),
+        )
+
+    def _reduction(self, group: Group) -> StageFacts | None:
+        """The root, or the only reduction that the root reads."""
+        root = group.root
+        if root.is_empty or group.kept or not group.is_plain_anchor:
+            return None
+        if root.kind == Kind.REDUCTION:
+            return None if group.reductions else root
+        return group.reductions[0] if len(group.reductions) == 1 and root.size == group.reductions[0].size else None
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        inline(s, group)
+        reduction = self._reduction(group)
+        assert reduction is not None
+        whole = reduction.op.output(0)
+        outer = s[whole].op.reduce_axis[0]
+        if decision["part"] > 1:
+            outer, _ = s[whole].split(outer, factor=decision["part"])
+        of_parts = s.rfactor(whole, outer)
+        stage = s[of_parts]
+        partial = in_lanes(s, of_parts, decision["lanes"]) if decision["lanes"] > 1 else None
+        axes = list(stage.op.axis)
+        row = stage.fuse(*axes) if len(axes) > 1 else axes[0]
+        stage.parallel(row)
+        if partial is not None:
+            s[partial].compute_at(stage, row)
+
+
+def in_lanes(s: Schedule, tensor: Tensor, lanes: int) -> Tensor:
+    """Sums of every so many elements, side by side in a vector."""
+    _, lane = s[tensor].split(s[tensor].op.reduce_axis[-1], factor=lanes)
+    partial = s.rfactor(tensor, lane)
+    own = s[partial]
+    first, *rest = own.op.axis
+    own.reorder(*rest, *own.op.reduce_axis, first)
+    own.vectorize(first)
+    return partial
+
+
 class ParallelRows:
     """Threads share the rows; of a row the reductions come first, then what is made of them."""
 
@@ -157,19 +243,9 @@ class ParallelRows:
             s[one.op].compute_at(stage, row)
         for tensor in reductions:
             if lanes > 1:
-                partial = self._in_lanes(s, tensor, lanes)
+                partial = in_lanes(s, tensor, lanes)
                 s[partial].compute_at(stage, row)
             s[tensor].compute_at(stage, row)
-
-    def _in_lanes(self, s: Schedule, tensor: Tensor, lanes: int) -> Tensor:
-        """Sums of every so many elements, side by side in a vector."""
-        _, lane = s[tensor].split(s[tensor].op.reduce_axis[0], factor=lanes)
-        partial = s.rfactor(tensor, lane)
-        own = s[partial]
-        first, *rest = own.op.axis
-        own.reorder(*rest, own.op.reduce_axis[0], first)
-        own.vectorize(first)
-        return partial
 
 
 class ParallelTiles:
@@ -231,4 +307,4 @@ class Serial:
         inline(s, group)
 
 
-CPU_RULES = (AsItIs(), PackedTiles(), ParallelTiles(), ParallelRows(), ParallelMap(), Serial())
+CPU_RULES = (AsItIs(), PackedTiles(), ParallelTiles(), ReductionInParts(), ParallelRows(), ParallelMap(), Serial())

@@ -1,0 +1,70 @@
+"""Few long rows on a processor: sums of parts, which threads share, and which round as little as NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import ops, te
+
+SQUARES = np.random.default_rng(20323).standard_normal(1 << 20).astype("float32") ** 2
+
+
+def sum_of(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Any, list[Any]]:
+    x = te.placeholder(shape, "float32", name="X")
+    reduced = [te.reduce_axis((0, shape[axis]), f"k{axis}") for axis in axes]
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+
+    def element(*at: Any) -> Any:
+        places = dict(zip(kept, at)) | dict(zip(axes, reduced))
+        return te.sum(x[tuple(places[axis] for axis in range(len(shape)))], axis=reduced)
+
+    y = te.compute(tuple(shape[axis] for axis in kept), element, name="Y")
+    return tw.auto_schedule([y], "cpu"), [x, y]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "how"),
+    [
+        ((1 << 20,), (0,), "1 results of 1048576 elements each (part=4096, lanes=16)"),
+        ((1, 1 << 19), (1,), "1 results of 524288 elements each (part=2048, lanes=16)"),
+        ((3, 300_000), (1,), "3 results of 300000 elements each (part=2000, lanes=16)"),
+        ((1_000_003,), (0,), "1 results of 1000003 elements each (part=4000, lanes=16)"),  # a prime
+        ((100, 10_000), (0, 1), "1 results of 1000000 elements each (part=1, lanes=16)"),
+    ],
+)
+def test_sums_round_little(shape: tuple[int, ...], axes: tuple[int, ...], how: str) -> None:
+    s, args = sum_of(shape, axes)
+    assert f"reduction in parts: Y: {how}" in s.explain()
+    x = SQUARES[: np.prod(shape)].reshape(shape)
+    y = np.zeros([extent for axis, extent in enumerate(shape) if axis not in axes], "float32")
+    tw.build(s, args, "cpu")(x, y)
+    np.testing.assert_allclose(y, x.sum(axes, dtype="float64"), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((1 << 15,), (0,)), ((65, 1 << 16), (1,)), ((1 << 12, 64), (0, 1)), ((1 << 16, 3), (0,))]
+)
+def test_others_have_no_parts(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    assert "in parts" not in sum_of(shape, axes)[0].explain()
+
+
+@pytest.mark.parametrize(
+    ("operation", "exact"), [(ops.mean, np.mean), (ops.max, np.max), (ops.min, np.min)], ids=["mean", "max", "min"]
+)
+def test_operations(operation: Callable[..., Any], exact: Callable[..., Any]) -> None:
+    x = SQUARES[:700_000]
+    for one in (x, x.reshape(7, 100_000)):
+        axis = one.ndim - 1
+        np.testing.assert_allclose(operation(one, axis=axis), exact(one.astype("float64"), axis=axis), rtol=1e-6)
+
+
+def test_numbers_of_other_types() -> None:
+    x = np.arange(200_000, dtype="int32")
+    assert ops.sum(x) == x.sum(dtype="int32")
+    wide = SQUARES[:200_000].astype("float64")
+    np.testing.assert_allclose(ops.sum(wide), wide.sum(), rtol=1e-13)
