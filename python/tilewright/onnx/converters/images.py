@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...graph import Value
 from ...graph.operators.common import same
 from ..node import Node, converter
+from .resized_symbols import count_of, resized_by_places
 
 _Coefficients = Callable[[float, float], np.ndarray]
 
@@ -124,25 +125,27 @@ def _resize(node: Node) -> Value:
     given = [node.axis(axis, x.rank) for axis in node.attr("axes") or range(x.rank)]
     axes = [axis for d, axis in enumerate(given) if isinstance(x.shape[axis], int) or not _stays(node, x, d, axis)]
     extents: list[Any] = [x.shape[axis] for axis in axes]
-    if not all(isinstance(one, int) for one in extents):
-        raise node.error(f"expected an image whose extents are known when the model is compiled, got {x.type}")
     kept = [given.index(axis) for axis in axes]
+    scales: list[Any]
     if node.op == "Upsample" or node.version < 11:
         scales = [float((node.host(1).reshape(-1) if node.has(1) else node.attr("scales"))[d]) for d in kept]
-        sizes = [math.floor(extent * scale) for extent, scale in zip(extents, scales)]
+        sizes = [count_of(node, extent, scale) for extent, scale in zip(extents, scales)]
         node.attributes.setdefault("coordinate_transformation_mode", "asymmetric")
         node.attributes.setdefault("nearest_mode", "floor")
     elif node.has(3) and node.host(3).size:
         sizes = [node.integers(3)[d] for d in kept]
-        scales = [size / extent for size, extent in zip(sizes, extents)]
+        is_known = [isinstance(size, int) and isinstance(extent, int) for size, extent in zip(sizes, extents)]
+        scales = [size / extent if known else None for known, size, extent in zip(is_known, sizes, extents)]
         policy = node.attr("keep_aspect_ratio_policy", "stretch")
+        if policy != "stretch" and not all(is_known):
+            raise node.error(f"expected an image whose extents are known for keep_aspect_ratio_policy, got {x.type}")
         if policy != "stretch":
             scale = (min if policy == "not_larger" else max)(scales)
             scales = [scale] * len(scales)
             sizes = [math.floor(scale * extent + 0.5) for extent in extents]
     else:
         scales = [float(node.host(2).reshape(-1)[d]) for d in kept]
-        sizes = [math.floor(extent * scale) for extent, scale in zip(extents, scales)]
+        sizes = [count_of(node, extent, scale) for extent, scale in zip(extents, scales)]
     roi: list[Any] = (
         node.host(1).reshape(-1).tolist() if node.version >= 11 and node.has(1) and node.host(1).size else []
     )
@@ -159,7 +162,10 @@ def _resize(node: Node) -> Value:
     outside = np.zeros([1] * x.rank, bool)
     for d, (axis, size, scale) in enumerate(zip(axes, sizes, scales)):
         own = (roi[kept[d]], roi[kept[d] + len(given)]) if roi else (0.0, 1.0)
-        if size == y.shape[axis] and scale == 1 and own == (0.0, 1.0):
+        if same(size, y.shape[axis]) and (scale or 1) == 1 and own == (0.0, 1.0):
+            continue
+        if not (isinstance(size, int) and isinstance(y.shape[axis], int)):
+            y = resized_by_places(node, y, axis, size, scale)
             continue
         y, beyond = _resized(node, y, axis, size, scale, coefficients, own)
         shape = [1] * x.rank
