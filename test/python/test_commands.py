@@ -52,6 +52,7 @@ def test_the_pipeline_is_stopped_and_resumed(tmp_path: Path) -> None:
         assert each in shown
 
 
+@pytest.mark.sweep
 def test_the_first_page_views_changes_and_times(tmp_path: Path) -> None:
     (tmp_path / "vector_add.py").write_text(code_of(FIRST))
     shown = run(commands_of(FIRST), tmp_path)

@@ -26,6 +26,7 @@ def test_import_leaves_the_run_time_out():
     assert not [name for name in modules if name.startswith("tilewright.runtime")]
 
 
+@pytest.mark.sweep
 def test_import_of_what_reads_pytorch_leaves_its_compiler_out():
     """TorchDynamo takes as long to load as PyTorch itself: flex_attention needs it, and torch.compile has it."""
     pytest.importorskip("torch")

@@ -73,6 +73,7 @@ def test_the_list_of_pages_has_each_by_its_title() -> None:
     assert links == [(page.read_text().splitlines()[0].removeprefix("# "), page.name) for page in PAGES]
 
 
+@pytest.mark.sweep
 def test_the_plugin_of_the_page_is_built_and_loaded(tmp_path: Path) -> None:
     """The C++ and the commands of the page on passes, in a folder of their own."""
     if shutil.which("c++") is None or not (Path(mlir.__path__[0]) / "include" / "mlir" / "IR").is_dir():

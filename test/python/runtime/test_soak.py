@@ -18,6 +18,7 @@ launch_soak = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(launch_soak)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("target", "launches"), [("cpu", 20000), ("sim", 4000)])
 def test_memory_stays_as_it_is(target: str, launches: int) -> None:
     found = launch_soak.soak(target, launches)
@@ -27,6 +28,7 @@ def test_memory_stays_as_it_is(target: str, launches: int) -> None:
     )
 
 
+@pytest.mark.sweep
 def test_memory_that_goes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = itertools.count(0, 1 << 20)
     monkeypatch.setattr(launch_soak, "resident", lambda: next(sizes))
