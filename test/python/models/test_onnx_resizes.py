@@ -12,6 +12,9 @@ import tilewright as tw
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnx.reference")
+
+from .onnx_reference import check  # noqa: E402
+
 helper, numpy_helper = onnx.helper, onnx.numpy_helper
 FLOAT = onnx.TensorProto.FLOAT
 SCALES = ((2, 2), (1.5, 3), (0.5, 0.75))
@@ -30,13 +33,6 @@ def resize(scales: Any = None, *, like: bool = False, **attributes: Any) -> Any:
     given = [] if like else [numpy_helper.from_array(np.array([1, 1, *scales], np.float32), "scales")]
     graph = helper.make_graph(nodes, "model", infos, [onnx.ValueInfoProto(name="y")], given)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
-
-
-def check(proto: Any, *calls: dict[str, Any]) -> None:
-    model = tw.compile(proto, target="cpu")
-    for given in calls:
-        (expected,) = onnx.reference.ReferenceEvaluator(proto).run(None, given)
-        np.testing.assert_allclose(model(**given), expected, rtol=1e-5, atol=1e-5)
 
 
 def images(*shapes: tuple[int, ...]) -> list[Any]:

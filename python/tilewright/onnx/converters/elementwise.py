@@ -15,6 +15,7 @@ from ...te import Expr
 from ..dtypes import dtype_name
 from ..narrow import NARROW, Narrow, decoded, encoded
 from ..node import CONVERTERS, Node, converter
+from .parts import quotient
 
 _UNARY = {
     "Abs": "abs", "Neg": "neg", "Sign": "sign", "Floor": "floor", "Ceil": "ceil", "Round": "round", "Sqrt": "sqrt",
@@ -293,8 +294,7 @@ def _symbolic_range(node: Node, start: Any, limit: Any, delta: Any) -> Value:
     low, high = (start, limit) if step > 0 else (limit, start)
     count = difference(high, low)
     extent: Any = high - low if count is None else max(count, 0)
-    count = extent if abs(step) == 1 else (extent + (abs(step) - 1)) // abs(step)
-    made = node.op_("iota", shape=[count], axis=0, to="int64")
+    made = node.op_("iota", shape=[quotient(extent, abs(step))], axis=0, to="int64")
     made = made if step == 1 else node.op_("mul", made, node.constant(step, "int64"))
     return node.op_("add", made, number_of(node.builder, start if isinstance(start, Expr) else int(start)))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...graph import Value
 from ...graph.operators.common import same
 from ..node import Node, converter
-from .resized_symbols import count_of, resized_by_places
+from .resized import coordinates, count_of, resized_by_places
 
 _Coefficients = Callable[[float, float], np.ndarray]
 
@@ -61,24 +61,25 @@ def _cubic(a: float, antialias: bool) -> _Coefficients:
     return coefficients
 
 
-def _coordinate(mode: str, place: int, size: int, scale: float, count: int, roi: tuple[float, float]) -> float:
-    """Where in an image of `size` elements one of `count` elements of the result is."""
-    wide = scale * size
-    if mode == "align_corners":
-        return 0.0 if wide == 1 else place * (size - 1) / (wide - 1)
-    if mode == "asymmetric":
-        return place / scale
-    if mode == "tf_crop_and_resize":
-        start, end = roi
-        inner = (end - start) * (size - 1) / 2 if wide == 1 else place * (end - start) * (size - 1) / (wide - 1)
-        return inner + start * (size - 1)
-    if mode == "pytorch_half_pixel":
-        return -0.5 if wide == 1 else (place + 0.5) / scale - 0.5
-    if mode == "half_pixel_symmetric":
-        return size / 2 * (1 - count / wide) + (place + 0.5) / scale - 0.5
-    if mode == "tf_half_pixel_for_nn":
-        return (place + 0.5) / scale
-    return (place + 0.5) / scale - 0.5
+_ON_HOST: dict[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "equal": np.equal,
+    "where": np.where,
+}  # fmt: skip
+
+
+def _on_host(operator: str, *numbers: Any) -> Any:
+    return _ON_HOST[operator](*numbers)
+
+
+def _coordinates(mode: str, size: int, scale: float, count: int, roi: tuple[float, float]) -> NDArray[Any]:
+    """Where in an image of `size` elements each of `count` elements of the result is."""
+    places = np.arange(count, dtype=np.float64)
+    if mode != "tf_crop_and_resize":
+        return coordinates(_on_host, mode, places, size, count, scale)
+    (start, end), wide = roi, scale * size
+    if wide == 1:
+        return np.full(count, (end - start) * (size - 1) / 2 + start * (size - 1))
+    return places * (end - start) * (size - 1) / (wide - 1) + start * (size - 1)
 
 
 def _resized(
@@ -89,8 +90,7 @@ def _resized(
     assert isinstance(size, int)  # what asks for this sees to it
     mode = node.attr("coordinate_transformation_mode", "half_pixel")
     places, weights, outside = list[NDArray[Any]](), list[NDArray[Any]](), np.zeros(count, bool)
-    for place in range(count):
-        at = _coordinate(mode, place, size, scale, count, roi)
+    for place, at in enumerate(_coordinates(mode, size, scale, count, roi).tolist()):
         outside[place] = mode == "tf_crop_and_resize" and not 0 <= at <= size - 1
         left = math.ceil(at) - 1
         weight = coefficients(at - left, scale)

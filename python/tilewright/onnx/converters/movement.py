@@ -8,7 +8,7 @@ from typing import Any
 
 from ...graph import Value
 from ..node import Node, converter
-from .parts import part_of
+from .parts import part_of, quotient
 
 
 def _product(extents: Sequence[Any]) -> Any:
@@ -141,7 +141,7 @@ def _split(node: Node) -> list[Value]:
     if sizes is None:
         count = node.attr("num_outputs", len(node.proto.output))
         if not isinstance(extent, int):
-            part = (extent + (count - 1)) // count
+            part: Any = quotient(extent, count)
             ends = [part * (i + 1) for i in range(count - 1)] + [extent]
             return [sliced(node, x, {axis: (begin, end, 1)}) for begin, end in zip([0, *ends], ends)]
         each = math.ceil(extent / count)

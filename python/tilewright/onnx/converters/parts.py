@@ -10,7 +10,7 @@ from ...te import Expr, Var
 from ...te.intervals import Intervals
 from ..node import Node
 
-__all__ = ["part_of"]
+__all__ = ["part_of", "quotient"]
 
 _FAR = 2**31 - 1  # what models write for an end that is as far as there are elements
 
@@ -25,7 +25,7 @@ def part_of(node: Node, axis: int, extent: Extent, start: Any, end: Any, step: i
     if step < 0:
         if not _is_whole_reversed(extent, start, end):
             raise node.error(f"dimension {axis} of extent {extent}: expected all of it in steps of {step}")
-        return extent - 1, _quotient(extent, -step)
+        return extent - 1, quotient(extent, -step)
     first = _first(node, axis, extent, start)
     is_one = isinstance(first, int) and isinstance(end, int) and end == first + 1
     if is_one and _require(node, extent, end):
@@ -33,14 +33,14 @@ def part_of(node: Node, axis: int, extent: Extent, start: Any, end: Any, step: i
     behind = _behind(node, axis, extent, end)
     count, left_out = difference(behind, first), difference(extent, behind)
     if count is not None:
-        return first, _quotient(max(count, 0), step)
+        return first, quotient(max(count, 0), step)
     size: Any = behind if isinstance(first, int) and first == 0 else behind - first
     if isinstance(first, int) and left_out is not None:
         if first + left_out and not _require(node, extent, first + left_out):
             size = te.max(size, 0)
     elif not (isinstance(first, int) and first == 0):
         size = te.max(size, 0)
-    return first, _quotient(size, step)
+    return first, quotient(size, step)
 
 
 def _require(node: Node, extent: Extent, least: int) -> bool:
@@ -51,7 +51,8 @@ def _require(node: Node, extent: Extent, least: int) -> bool:
     return True
 
 
-def _quotient(count: Any, step: int) -> Extent:
+def quotient(count: Any, step: int) -> Extent:
+    """How many steps it takes to a number or an extent."""
     return count if step == 1 else (count + (step - 1)) // step
 
 

@@ -1,8 +1,9 @@
-"""Resizing along dimensions whose extents are symbols: where the elements are is computed by the model."""
+"""Where the elements of a resized image are, and resizing where the model computes that of symbolic extents."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,8 @@ from ...graph.numbers import number_of
 from ...graph.operators.common import Extent
 from ..node import Node
 
-__all__ = ["count_of", "resized_by_places"]
+__all__ = ["coordinates", "count_of", "resized_by_places"]
 
-# What coordinates depend on the extents in, beside their scale.
-_OF_EXTENTS = ("pytorch_half_pixel", "align_corners", "half_pixel_symmetric")
 _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
@@ -34,22 +33,38 @@ class _Numbers:
     def __init__(self, node: Node) -> None:
         self._node = node
 
-    def of(self, value: Any) -> Value:
+    def _of(self, value: Any) -> Value:
         return value if isinstance(value, Value) else self._node.constant(value, "float64")
 
     def extent(self, extent: Extent) -> Value:
         return self._node.cast(number_of(self._node.builder, extent), "float64")
 
-    def last(self, extent: Extent) -> Value:
-        """The last place of a dimension."""
-        if isinstance(extent, int):
-            return self.of(extent - 1.0)
-        places = self._node.op_("iota", shape=[extent], axis=0, to="float64")
-        one = self._node.op_("slice", places, starts=[extent - 1], steps=[1], sizes=[1])
-        return self._node.reshape(one, [])
-
     def __call__(self, name: str, *operands: Any) -> Value:
-        return self._node.op_(name, *map(self.of, operands))
+        return self._node.op_(name, *map(self._of, operands))
+
+
+def coordinates(
+    do: Callable[..., Any], mode: str, place: Any, size: Any, count: Any, scale: float | None
+) -> Any:  # fmt: skip
+    """Where in an image of `size` elements each of `count` elements of the result is.
+
+    `do` computes with the numbers, by the name of an operator. Without a scale it is that of the counts.
+    """
+    wide = count if scale is None else do("mul", size, scale)
+    factor = do("div", wide, size) if scale is None else scale
+    moved = do("div", do("add", place, 0.5), factor)
+    if mode == "asymmetric":
+        return do("div", place, factor)
+    if mode == "tf_half_pixel_for_nn":
+        return moved
+    if mode == "align_corners":
+        steps = do("max", do("sub", wide, 1.0), 1e-300)  # 0 of a single element, which is at 0
+        return do("div", do("mul", place, do("sub", size, 1.0)), steps)
+    if mode == "half_pixel_symmetric":
+        left_out = do("sub", 1.0, do("div", count, wide))
+        moved = do("add", do("mul", do("div", size, 2.0), left_out), moved)
+    half = do("sub", moved, 0.5)
+    return do("where", do("equal", wide, 1.0), -0.5, half) if mode == "pytorch_half_pixel" else half
 
 
 def resized_by_places(node: Node, x: Value, axis: int, count: Extent, scale: float | None) -> Value:
@@ -58,8 +73,15 @@ def resized_by_places(node: Node, x: Value, axis: int, count: Extent, scale: flo
         raise node.error(
             f"expected mode nearest, or linear without antialias, for an image of symbolic extents {x.type}"
         )
+    where = node.attr("coordinate_transformation_mode", "half_pixel")
+    if where == "tf_crop_and_resize":
+        raise node.error(
+            f"expected another coordinate_transformation_mode than {where} for an image of symbolic extents"
+        )
     size, do = x.shape[axis], _Numbers(node)
-    at, last = _coordinates(node, do, size, count, scale), do.last(size)
+    place = node.op_("iota", shape=[count], axis=0, to="float64")
+    at = coordinates(do, where, place, do.extent(size), do.extent(count), scale)
+    last = do.extent(size - 1)
 
     def places(value: Value) -> Value:
         return node.cast(do("max", do("min", value, last), 0.0), "int64")
@@ -76,28 +98,3 @@ def resized_by_places(node: Node, x: Value, axis: int, count: Extent, scale: flo
     first = node.op_("gather", x, places(left), axis=axis)
     second = node.op_("gather", x, places(do("add", left, 1.0)), axis=axis)
     return node.op_("add", first, node.op_("mul", ratio, node.op_("sub", second, first)))
-
-
-def _coordinates(node: Node, do: _Numbers, size: Extent, count: Extent, scale: float | None) -> Value:
-    """Where in an image of `size` elements each of `count` elements of the result is."""
-    mode = node.attr("coordinate_transformation_mode", "half_pixel")
-    place = node.op_("iota", shape=[count], axis=0, to="float64")
-    elements = do.extent(size) if scale is None or mode in _OF_EXTENTS else None
-    wide = do.extent(count) if scale is None else do("mul", elements, scale) if elements is not None else None
-    factor = scale if scale is not None else do("div", wide, elements)
-    half = do("sub", do("div", do("add", place, 0.5), factor), 0.5)
-    if mode == "half_pixel":
-        return half
-    if mode == "asymmetric":
-        return do("div", place, factor)
-    if mode == "pytorch_half_pixel":
-        return node.op_("where", do("equal", wide, 1.0), do.of(-0.5), half)
-    if mode == "align_corners":
-        steps = do("max", do("sub", wide, 1.0), 1e-300)  # 0 of a single element, which is at 0
-        return do("div", do("mul", place, do("sub", elements, 1.0)), steps)
-    if mode == "tf_half_pixel_for_nn":
-        return do("add", half, 0.5)
-    if mode == "half_pixel_symmetric":
-        left_out = do("sub", 1.0, do("div", do.extent(count), wide))
-        return do("add", do("mul", do("div", elements, 2.0), left_out), half)
-    raise node.error(f"expected another coordinate_transformation_mode than {mode} for an image of symbolic extents")
