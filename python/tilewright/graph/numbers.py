@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import CompileError
 from ..te import Expr, Var
 from ..te.expr import Call, Const
 from .builder import GraphBuilder, Value
@@ -33,9 +32,7 @@ def number_of(builder: GraphBuilder, extent: int | Expr) -> Value:
         places = builder.op("iota", shape=[extent + 1], axis=0, to="int64")
         return builder.op("reshape", builder.op("slice", places, starts=[extent], steps=[1], sizes=[1]), shape=[])
     if not isinstance(extent, Call) or extent.op not in _OPERATORS:
-        raise CompileError(
-            f"expected an extent of sums, products, quotients, minima and maxima, got {extent}", stage="graph"
-        )
+        raise builder.error(f"expected an extent of sums, products, quotients, minima and maxima, got {extent}")
     a, b = (number_of(builder, one) for one in extent.args)
     if extent.op == "floordiv":
         return builder.op("div", builder.op("sub", a, builder.op("mod", a, b)), b)

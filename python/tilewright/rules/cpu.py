@@ -11,7 +11,7 @@ from ..te.schedule import Schedule, Stage
 from .context import Context, choice, power_of_two
 from .contraction import contraction_of
 from .elementwise import inline
-from .facts import Kind, StageFacts, extent_of, is_static
+from .facts import Kind, StageFacts, extent_of, is_static, length_of
 from .groups import Group
 from .packed_tiles import PackedTiles, is_packed
 from .plan import Decision
@@ -83,7 +83,7 @@ class ParallelMap:
         if root.kind != Kind.MAP or group.reductions or group.kept or group.anchor or not root.spatial:
             return None
         lanes = _lanes(root)
-        row = extent_of(root.spatial[-1].dom.extent) if root.spatial[-1].dom else 1
+        row = length_of(root.spatial[-1])
         lanes = lanes if row >= lanes else 1
         return Decision(
             self.name,
@@ -134,7 +134,7 @@ class ReductionInParts:
         found = self._reduction(group)
         if found is None or found.op.num_outputs > 1 or not is_static([*found.spatial, *found.reduced]):
             return None
-        first, *rest = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in found.reduced)
+        first, *rest = (length_of(axis) for axis in found.reduced)
         inner = math.prod(rest)
         is_along = all(access.innermost in (found.reduced[-1], None) for access in found.accesses)
         # Of several axes the outermost one counts the parts: a lane's sum stays in its register through one loop alone.
@@ -291,7 +291,7 @@ class ParallelTiles:
         own.vectorize(j)
 
     def _tile(self, axis: IterVar, most: int) -> int:
-        extent = extent_of(axis.dom.extent) if axis.dom else 1
+        extent = length_of(axis)
         return min(most, power_of_two(extent))
 
 

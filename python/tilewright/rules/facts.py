@@ -13,7 +13,7 @@ from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
 
-__all__ = ["Access", "Kind", "Program", "StageFacts", "accesses_of", "extent_of", "size_of"]
+__all__ = ["Access", "Kind", "Program", "StageFacts", "accesses_of", "extent_of", "length_of", "size_of"]
 
 # What a symbolic extent counts as where the program does not say how large it is at most.
 _NOMINAL = 512
@@ -35,6 +35,11 @@ def extent_of(extent: Extent | None) -> int:
     if isinstance(extent, Var) and extent.maximum is not None:
         return extent.maximum
     return _NOMINAL
+
+
+def length_of(axis: IterVar) -> int:
+    """The extent of an axis; of one that has none yet 1."""
+    return extent_of(axis.dom.extent) if axis.dom else 1
 
 
 def size_of(axes: Sequence[IterVar]) -> int:

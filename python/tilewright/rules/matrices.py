@@ -22,7 +22,7 @@ from ..te.scan_stages import ScanOp
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp
 from .contraction import Contraction, contraction_of
 from .convolutions import InTiles, Tiled, convolution_of, in_tiles, stored_by_tiles
-from .facts import Access, Program, StageFacts, extent_of
+from .facts import Access, Program, StageFacts, extent_of, length_of
 from .moves import moved_by, through
 
 __all__ = ["Matrices", "as_matrices", "reading"]
@@ -108,7 +108,7 @@ def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
         return False
     rows, columns, _ = _axes_of(found)
     (a, b), to = found.operand_dtypes, stage.op.dtype
-    extents = [prod(_extent(axis) for axis in some) for some in (rows, columns, found.k)]
+    extents = [prod(length_of(axis) for axis in some) for some in (rows, columns, found.k)]
     if a == b == to == "float32":
         return min(extents[:2]) >= _FLOATS[0] and max(extents[:2]) >= _FLOATS[1] and extents[2] >= _FLOATS[2]
     if gpu is None or a != b or (a, to) not in MMA_SYNC or a.startswith("float8") or "mma.sync" not in gpu.features:
@@ -138,12 +138,8 @@ def _slides(found: Contraction) -> bool:
     for access in (found.a, found.b):
         index = access.indices[-1] if access.indices else None
         if index is not None and index.of(column) == 1:
-            return len([axis for axis, _ in index.terms.values() if _extent(axis) > 1]) > 1
+            return len([axis for axis, _ in index.terms.values() if length_of(axis) > 1]) > 1
     return False
-
-
-def _extent(axis: IterVar) -> int:
-    return extent_of(axis.dom.extent) if axis.dom else 1
 
 
 def _axes_of(found: Contraction) -> tuple[list[IterVar], list[IterVar], list[IterVar]]:
@@ -205,7 +201,7 @@ class _Matmul:
         # The operand with the rows comes first, as the rules for matmuls have it.
         args = sorted(body.args, key=lambda arg: self._kind(_read_of(arg)))
         first, second = (self._operand(arg) for arg in args)
-        extents = {kind: prod(_extent(axis) for axis in some) for kind, some in self.axes.items()}
+        extents = {kind: prod(length_of(axis) for axis in some) for kind, some in self.axes.items()}
         k = reduce_axis((0, extents["k"]), "k")
 
         def value(*at: Any) -> Expr:
@@ -217,7 +213,7 @@ class _Matmul:
             )
             return sum(left * right, axis=k)
 
-        shape = [*(_extent(axis) for axis in self.batch), extents["m"], extents["n"]]
+        shape = [*(length_of(axis) for axis in self.batch), extents["m"], extents["n"]]
         self.total = self._from_here(compute(shape, value, name=f"{op.name}_product"))
 
         def element(*at: Any) -> Expr:
@@ -258,8 +254,8 @@ class _Matmul:
                     return read.tensor, batch, order  # a matrix as it stands
         value = through(read, self.ends)
         order = f"{own}k" if _lies_along(value, self.axes["k"]) else f"k{own}"
-        shape = [_extent(axis) for axis in batch]
-        shape += [prod(_extent(axis) for axis in self.axes[kind]) for kind in order]
+        shape = [length_of(axis) for axis in batch]
+        shape += [prod(length_of(axis) for axis in self.axes[kind]) for kind in order]
 
         def element(*at: Any) -> Expr:
             places: dict[int, Any] = dict(zip(map(id, batch), at))
@@ -294,16 +290,16 @@ def _access_of(read: Read) -> Access:
 
 def _counts(access: Access, axes: Sequence[IterVar]) -> bool:
     """Whether the elements that are read are all of a tensor's, in the order of these axes."""
-    wanted = [axis for axis in axes if _extent(axis) > 1]
+    wanted = [axis for axis in axes if length_of(axis) > 1]
     for index, extent in zip(access.indices, access.tensor.shape):
         if index is None or index.constant:
             return False
-        terms = [(axis, count) for axis, count in index.terms.values() if _extent(axis) > 1]
+        terms = [(axis, count) for axis, count in index.terms.values() if length_of(axis) > 1]
         if extent == 1 and not terms:
             continue
         if len(terms) != 1 or not wanted or terms[0][0] is not wanted[0] or terms[0][1] != 1:
             return False
-        if _extent(wanted.pop(0)) != extent:
+        if length_of(wanted.pop(0)) != extent:
             return False
     return not wanted
 
@@ -312,12 +308,12 @@ def _together(read: Read, axes: Sequence[IterVar]) -> int:
     """How many elements along the last of these axes lie together: from each multiple of so many on."""
     access = _access_of(read)
     longer = [place for place, extent in enumerate(access.tensor.shape) if extent != 1]
-    own = next((axis for axis in reversed(axes) if _extent(axis) > 1), None)
+    own = next((axis for axis in reversed(axes) if length_of(axis) > 1), None)
     index = access.indices[longer[-1]] if longer else None
     if own is None or index is None or index.of(own) != 1:
         return 1
-    others = (count for axis, count in index.terms.values() if axis is not own and _extent(axis) > 1)
-    return gcd(extent_of(access.tensor.shape[longer[-1]]), _extent(own), index.constant, *others)
+    others = (count for axis, count in index.terms.values() if axis is not own and length_of(axis) > 1)
+    return gcd(extent_of(access.tensor.shape[longer[-1]]), length_of(own), index.constant, *others)
 
 
 def _lies_along(value: Expr, axes: Sequence[IterVar]) -> bool:
@@ -333,7 +329,7 @@ def _flat(axes: Sequence[IterVar], at: Sequence[Any]) -> Any:
     """Where an element is in row-major order."""
     place: Any = 0
     for number, (axis, own) in enumerate(zip(axes, at)):
-        place = own if number == 0 else place * _extent(axis) + own
+        place = own if number == 0 else place * length_of(axis) + own
     return place
 
 
@@ -341,8 +337,8 @@ def _digits(axes: Sequence[IterVar], place: Any) -> dict[int, Any]:
     """What each axis is at a place in row-major order."""
     found: dict[int, Any] = {}
     for number in reversed(range(len(axes))):
-        extent = _extent(axes[number])
-        is_first = all(_extent(axis) == 1 for axis in axes[:number])
+        extent = length_of(axes[number])
+        is_first = all(length_of(axis) == 1 for axis in axes[:number])
         digit = place if is_first else place % extent
         # Copies by TMA are of places that are sums of multiples of loops.
         found[id(axes[number])] = digit if extent > 1 else Linear.number(0).expr()

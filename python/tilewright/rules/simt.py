@@ -11,7 +11,7 @@ from ..te.schedule import Schedule, Stage
 from .context import Context, choice, item_bytes, power_of_two
 from .contraction import Contraction, contraction_of
 from .elementwise import inline
-from .facts import Access, extent_of
+from .facts import Access, extent_of, length_of
 from .groups import Group
 from .plan import Decision
 
@@ -172,7 +172,7 @@ class TiledContraction:
         """How many of each axis a block has: `tile` elements, the innermost axes first."""
         found: list[int] = []
         for axis in reversed(axes):
-            extent = extent_of(axis.dom.extent) if axis.dom else 1
+            extent = length_of(axis)
             of_block = min(tile, power_of_two(2 * extent - 1))
             # With further axes to fill the tile, neighbours are fewer where that leaves less of a block without work.
             sizes = [size for size in (of_block, of_block // 2, of_block // 4) if size >= _NEIGHBOURS]

@@ -17,7 +17,7 @@ from ..te.tensor import Extent
 from .context import Context, choice
 from .contraction import Contraction, contraction_of
 from .elementwise import inline
-from .facts import extent_of, is_static
+from .facts import extent_of, is_static, length_of
 from .groups import Group
 from .plan import Decision
 from .simt import anchored
@@ -48,7 +48,7 @@ def problem_of(found: Contraction) -> Problem:
     """The matmul of the innermost rows and columns; what other axes count are as many of them. Tiles for any number of
     rows are those for `_TYPICAL` rows, or for the most that there can be."""
     row, column = found.stage.spatial[-2:]
-    M, N, K = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in (row, column, found.k[0]))
+    M, N, K = (length_of(axis) for axis in (row, column, found.k[0]))
     batch = found.stage.size // (M * N)
     if not found.stage.is_static:
         M = min(M, _TYPICAL)

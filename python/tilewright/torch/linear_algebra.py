@@ -13,7 +13,7 @@ import torch
 from torch.fx import Node
 
 from . import singular_values
-from .matrix_operators import cholesky, lu, reflect, reflections, refusal_of, row_order, solve_triangular
+from .matrix_operators import cholesky, lu, reflect, reflections, refusal_of, row_order, rows_in, solve_triangular
 
 __all__ = ["decompositions", "refusal"]
 
@@ -30,10 +30,6 @@ def _refusal(a: torch.Tensor) -> str | None:
 def _order(pivots: torch.Tensor, rows: int) -> torch.Tensor:
     """By row of the permuted matrix, which row it was."""
     return row_order(pivots - 1, rows).to(torch.int64)
-
-
-def _rows(a: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    return a.gather(-2, order.unsqueeze(-1).expand(*order.shape, a.shape[-1]))
 
 
 def _info(a: torch.Tensor) -> torch.Tensor:
@@ -76,9 +72,9 @@ def _lu_solve(made: torch.Tensor, pivots: torch.Tensor, b: torch.Tensor, *, left
     if adjoint:
         lower = solve_triangular(made.mT, b, False, False)
         solved = solve_triangular(made.mT, lower, True, True)
-        return _rows(solved, order.argsort(-1).expand(solved.shape[:-1]))
+        return rows_in(order.argsort(-1).expand(solved.shape[:-1]), solved)
     batch = _broadcast_shapes(made.shape[:-2], b.shape[:-2])
-    moved = _rows(b.expand(*batch, *b.shape[-2:]), order.expand(*batch, order.shape[-1]))
+    moved = rows_in(order.expand(*batch, order.shape[-1]), b.expand(*batch, *b.shape[-2:]))
     return solve_triangular(made, solve_triangular(made, moved, False, True), True, False)
 
 

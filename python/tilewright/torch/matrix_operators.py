@@ -16,7 +16,7 @@ from .call import Call, converter
 
 __all__ = [
     "cholesky", "diagonalize", "is_empty", "lu", "orthogonalize", "reflect", "reflections", "refusal_of",
-    "row_order", "solve_triangular",
+    "row_order", "rows_in", "solve_triangular",
 ]  # fmt: skip
 
 _MOST_LONG = 4096
@@ -27,6 +27,11 @@ _broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknown
 def is_empty(x: torch.Tensor) -> bool:
     """Whether a tensor is known to have no elements."""
     return any(isinstance(extent, int) and extent == 0 for extent in x.shape)
+
+
+def rows_in(order: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """By place the row of a matrix that `order` has there."""
+    return a.gather(-2, order.unsqueeze(-1).expand(*order.shape, a.shape[-1]))
 
 
 def refusal_of(a: torch.Tensor, most: int) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .matrix_operators import diagonalize, is_empty, orthogonalize, reflect, reflections, refusal_of
+from .matrix_operators import diagonalize, is_empty, orthogonalize, reflect, reflections, refusal_of, rows_in
 
 __all__ = ["eigenvalues", "pseudo_inverse", "refusal", "singular_values"]
 
@@ -26,8 +26,7 @@ def eigenvalues(a: torch.Tensor, uplo: str = "L", compute_v: bool = True) -> tup
     values, order = values.sort(-1)
     if not compute_v:
         return values.to(a.dtype), a.new_empty(0)
-    vectors = vectors.gather(-2, order.unsqueeze(-1).expand(vectors.shape))
-    return values.to(a.dtype), vectors.mT.to(a.dtype)
+    return values.to(a.dtype), rows_in(order, vectors).mT.to(a.dtype)
 
 
 def singular_values(
@@ -49,8 +48,7 @@ def singular_values(
     values, order = orthogonal.square().sum(-1).sqrt().sort(-1, descending=True)
     if not compute_uv:
         return a.new_empty(0), values.to(a.dtype), a.new_empty(0)
-    order = order.unsqueeze(-1).expand(rotations.shape)
-    inner, inner_scales = reflections(orthogonal.gather(-2, order).mT)
+    inner, inner_scales = reflections(rows_in(order, orthogonal).mT)
     signs = torch.where(inner.diagonal(dim1=-2, dim2=-1) < 0, -1.0, 1.0).to(torch.float64)
     one = torch.eye(columns, dtype=torch.float64, device=a.device)
     u = reflect(inner, inner_scales, one, False) * signs.unsqueeze(-2)
@@ -59,7 +57,7 @@ def singular_values(
     if full_matrices and more:
         u = u + torch.diag((torch.arange(rows, device=a.device) >= columns).to(torch.float64))
     u = reflect(factors, scales, u, False)
-    return u.to(a.dtype), values.to(a.dtype), rotations.gather(-2, order).to(a.dtype)
+    return u.to(a.dtype), values.to(a.dtype), rows_in(order, rotations).to(a.dtype)
 
 
 def pseudo_inverse(

@@ -7,17 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from ... import te, tir
+from ...rules.context import power_of_two
 from ...te import Expr
 
 __all__ = ["Matrices"]
 
 _MOST_THREADS = 512
 _LANES = 32
-
-
-def _power(count: int) -> int:
-    """The largest power of 2 that is not above a number."""
-    return 1 << max(count.bit_length() - 1, 0)
 
 
 class Matrices:
@@ -33,9 +29,9 @@ class Matrices:
         self._batch, self._by_threads = buffers[0].shape[0], by_threads
         # There are no more threads along rows or columns than these. A loop of one iteration would be a condition, and
         # conditions that follow each other become one, in which no barrier has a place.
-        self._across = min(_power(columns), _LANES)
-        wanted = max(_LANES, min(_MOST_THREADS, _power(rows * columns) // 4))
-        self._down = max(1, min(wanted // self._across, _power(rows)))
+        self._across = min(power_of_two(columns), _LANES)
+        wanted = max(_LANES, min(_MOST_THREADS, power_of_two(rows * columns) // 4))
+        self._down = max(1, min(wanted // self._across, power_of_two(rows)))
         self._count = self._across * self._down
 
     @contextmanager
