@@ -19,6 +19,7 @@ from .decompositions import aten_decompositions
 from .extents import factors_of, is_loose
 from .fallback import compile_parts
 from .importer import import_fx, is_random
+from .scaled_dot_product import attend
 
 __all__ = ["compile_fx"]
 
@@ -55,6 +56,7 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     compiler = aot_autograd(
         fw_compiler=_compile_parts if _fallback(options) else _compile, decompositions=aten_decompositions()
     )  # fmt: skip
+    attend(module)
     if not any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
         return compiler(module, example_inputs)
     # PyTorch has several operators of attention for GPUs, each with its own for the gradients. These become matmuls.

@@ -21,8 +21,9 @@ from torch.nn.attention.flex_attention import _vmap_for_bhqkv  # pyright: ignore
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .control import module_of
-from .decompositions import aten_decompositions, lying_as
+from .decompositions import aten_decompositions
 from .flex_functions import Window, everywhere, result_of, score_of, window_of
+from .scaled_dot_product import lying_as
 
 __all__ = ["expanded"]
 

@@ -186,3 +186,66 @@ def test_arrays_beside_a_mask_are_refused(name: str) -> None:
     with pytest.raises(tw.CompileError) as raised:
         tw.compile(Other(), (q, k, v, array), target="cpu")
     assert f"expected attention without {name} in a compiled model" in str(raised.value)
+
+
+def _traced_for(monkeypatch: pytest.MonkeyPatch, device: str, function: Any, *shapes: tuple[int, ...]) -> list[str]:
+    """The operators of the graph that a backend is asked to compile for tensors of a device, which need not exist."""
+    from functorch.compile import make_boxed_func
+    from torch._subclasses import FakeTensorMode
+
+    import tilewright.torch.backend as backend
+
+    names: list[str] = []
+
+    def compile_graph(module: Any, graph: Any, found: Any) -> Any:
+        assert found.type == device
+        names.extend(str(node.target) for node in module.graph.nodes if node.op == "call_function")
+        (last,) = (node for node in module.graph.nodes if node.op == "output")
+        return make_boxed_func(lambda *_: [node.meta["val"] for node in last.args[0]])
+
+    monkeypatch.setattr(backend, "_compile_graph", compile_graph)
+    torch._dynamo.reset()
+    with FakeTensorMode():
+        three = (torch.empty(shape, device=device, dtype=torch.bfloat16) for shape in shapes)
+        torch.compile(function, backend=compile_fx, fullgraph=True)(*three)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("options", "shapes"),
+    [
+        ({"is_causal": True}, [(2, 4, 33, 64)] * 3),
+        ({"enable_gqa": True}, [(2, 4, 33, 64), (2, 2, 33, 64), (2, 2, 33, 64)]),
+        ({}, [(4, 33, 64)] * 3),
+        ({}, [(2, 4, 33, 192), (2, 4, 33, 192), (2, 4, 33, 128)]),
+    ],
+    ids=["causal", "shared heads", "three dimensions", "narrow values"],
+)
+def test_a_gpus_attention_is_one_operator(
+    options: dict[str, Any], shapes: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PyTorch would choose an operator by the GPU, or matmuls."""
+    names = _traced_for(monkeypatch, "cuda", lambda q, k, v: SDPA(q, k, v, **options), *shapes)
+    assert "tilewright.attention.default" in names
+    assert not any("mm" in name or "softmax" in name for name in names)
+
+
+@pytest.mark.parametrize("rank", [2, 3, 5])
+def test_attention_of_other_ranks(rank: int) -> None:
+    torch.manual_seed(4)
+    q, k, v = (torch.randn(1, 2, 3, 5, 8)[(0,) * (5 - rank)] for _ in range(3))
+    mask = torch.rand(5, 5) > 0.3
+    made = torch.compile(lambda *given: SDPA(*given), backend=compile_fx, fullgraph=True)(q, k, v, mask)
+    torch.testing.assert_close(made, SDPA(q, k, v, mask), rtol=1e-5, atol=1e-5)
+
+
+def test_autocast_casts_the_operands_of_attention() -> None:
+    q, k, v = operands()
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        with torch.autocast("cpu", torch.bfloat16):
+            return SDPA(q, k, v)
+
+    made = torch.compile(attention, backend=compile_fx, fullgraph=True)(q, k, v)
+    assert made.dtype == torch.bfloat16
+    torch.testing.assert_close(made, attention(q, k, v), rtol=1e-2, atol=1e-2)

@@ -1,0 +1,172 @@
+"""`scaled_dot_product_attention` of PyTorch, on any device: this package's operator, or that which has gradients.
+
+PyTorch chooses among several operators, by the device and by its library, each with its own for the gradients.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch.fx import GraphModule
+from torch.nn.functional import scaled_dot_product_attention
+
+__all__ = ["attend", "attended", "decompositions", "lying_as"]
+
+_aten: Any = torch.ops.aten
+_NAMES = (scaled_dot_product_attention, _aten.scaled_dot_product_attention.default)
+_RANK = 4  # batches, heads, rows and columns
+
+
+def attend(module: GraphModule) -> None:
+    """Lets the calls of `scaled_dot_product_attention` in a graph, and in those that it calls, be of `attended`."""
+    for part in module.modules():
+        if isinstance(part, GraphModule):
+            calls = [one for name in _NAMES for one in part.graph.find_nodes(op="call_function", target=name)]
+            for node in calls:
+                node.target = attended
+            if calls:
+                part.recompile()
+
+
+def attended(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+) -> torch.Tensor:  # fmt: skip
+    """`scaled_dot_product_attention` as the operators that are compiled to one kernel; as PyTorch's, where none is."""
+    query, key, value = (_as_cast(one) for one in (query, key, value))
+    attn_mask = None if attn_mask is None else _as_cast(attn_mask)
+    three = query, key, value
+    options: dict[str, Any] = {"is_causal": is_causal, "scale": scale}
+    if dropout_p or not _is_taken(query, key, value, enable_gqa):
+        return _by_matmuls(*three, attn_mask, dropout_p, enable_gqa=enable_gqa, **options)
+    if scale is None:
+        scale = options["scale"] = int(query.shape[-1]) ** -0.5
+    missing = _RANK - query.dim()
+    for _ in range(missing):
+        three = tuple(one.unsqueeze(-3) for one in three)
+        attn_mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.dim() > 2 else attn_mask
+    query, key, value = three
+    given = [one for one in (query, key, value, attn_mask) if one is not None]
+    if not (torch.is_grad_enabled() and any(one.requires_grad for one in given)):
+        made = torch.ops.tilewright.attention(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+        made = lying_as(made, torch.empty_like(query))
+    elif query.shape[-1] != value.shape[-1] or (attn_mask is not None and attn_mask.requires_grad):
+        made = _by_matmuls(query, key, value, attn_mask, enable_gqa=enable_gqa, **options)
+    else:
+        made = _aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, attn_mask=attn_mask, **options
+        )[0]  # fmt: skip
+    for _ in range(missing):
+        made = made.squeeze(-3)
+    return made
+
+
+def _by_matmuls(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None, *given: float,
+    **options: Any,
+) -> torch.Tensor:  # fmt: skip
+    """PyTorch's decomposition, whose mask is added."""
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(query.dtype)
+    return _aten._scaled_dot_product_attention_math(query, key, value, attn_mask, *given, **options)[0]
+
+
+def _as_cast(x: torch.Tensor) -> torch.Tensor:
+    """A tensor as autocast gives it to PyTorch's own function."""
+    if not x.is_floating_point() or x.dtype == torch.float64:
+        return x
+    kind = x.device.type
+    return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
+
+
+def _is_taken(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, enable_gqa: bool) -> bool:
+    """Whether operands have the ranks, extents and types of the operators."""
+    rank = query.dim()
+    if not (2 <= rank <= _RANK and rank == key.dim() == value.dim()) or not query.dtype == key.dtype == value.dtype:
+        return False
+    if not query.is_floating_point():
+        return False
+    has_groups = enable_gqa and rank > 2
+    own = -3 if has_groups else -2
+    same = query.shape[:own] == key.shape[:own] == value.shape[:own]
+    return same and (not has_groups or key.shape[-3] == value.shape[-3])
+
+
+def _scores(
+    query: torch.Tensor, key: torch.Tensor, is_causal: bool, attn_mask: torch.Tensor | None, scale: float | None
+) -> torch.Tensor:  # fmt: skip
+    """The scores of attention, with their mask; the matmuls are those of PyTorch's decomposition."""
+    factor = math.sqrt(query.shape[-1] ** -0.5 if scale is None else scale)
+    if query.shape[1] != key.shape[1]:
+        key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    scores = (query * factor) @ (key.transpose(-2, -1) * factor)
+    if is_causal:
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+    if attn_mask is None:
+        return scores
+    return scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype == torch.bool else scores + attn_mask
+
+
+def _attention(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, dropout_p: float = 0.0, is_causal: bool = False, *,
+    attn_mask: torch.Tensor | None = None, scale: float | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+    """This package's operator of attention, which the graph has, too; its result lies in memory as the query does.
+
+    Views of the result were traced so.
+
+    The second result, which training needs, is the logarithm of the sum of each row's weights.
+    """
+    del dropout_p  # of this operator 0
+    output = torch.ops.tilewright.attention(query, key, value, attn_mask, is_causal, scale, True)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    sums = _scores(query, key, is_causal, attn_mask, scale).to(wide).logsumexp(-1)
+    return lying_as(output, torch.empty_like(query)), sums
+
+
+# Batches, heads, rows and columns as they may lie in memory; most models split rows into heads, which is the first.
+_ORDERS = ((0, 2, 1, 3), (2, 0, 1, 3), (0, 1, 2, 3), (1, 0, 2, 3), (1, 2, 0, 3), (2, 1, 0, 3))
+
+
+def lying_as(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """A tensor of four dimensions with its elements in the order in which those of another lie."""
+    order = next((one for one in _ORDERS if like.permute(one).is_contiguous()), _ORDERS[0])
+    return x.permute(order).contiguous().permute([order.index(d) for d in range(4)])
+
+
+def _attention_backward(
+    grad: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, out: torch.Tensor,
+    sums: torch.Tensor, dropout_p: float, is_causal: bool, *, attn_mask: torch.Tensor | None = None,
+    scale: float | None = None,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:  # fmt: skip
+    """The gradients of attention: its weights are computed again from the sums."""
+    del dropout_p  # of this operator 0
+    wide = torch.promote_types(query.dtype, torch.float32)
+    factor = query.shape[-1] ** -0.5 if scale is None else scale
+    groups = query.shape[1] // key.shape[1]
+
+    def shared(x: torch.Tensor) -> torch.Tensor:
+        return x if groups == 1 else x.repeat_interleave(groups, 1)
+
+    def summed(x: torch.Tensor) -> torch.Tensor:
+        return x if groups == 1 else x.unflatten(1, (key.shape[1], groups)).sum(2)  # pyright: ignore[reportUnknownVariableType]
+
+    scores = _scores(query, key, is_causal, attn_mask, scale).to(wide)
+    # A row that is masked away whole has the sum 0, and weights of 0.
+    shift = sums.masked_fill(sums == -math.inf, 0.0).unsqueeze(-1)
+    weights = (scores - shift).exp()
+    grad, out, q, k, v = (one.to(wide) for one in (grad, out, query, shared(key), shared(value)))
+    of_scores = weights * (grad @ v.transpose(-2, -1) - (grad * out).sum(-1, keepdim=True)) * factor
+    made = of_scores @ k, summed(of_scores.transpose(-2, -1) @ q), summed(weights.transpose(-2, -1) @ grad)
+    return tuple(one.to(like.dtype) for one, like in zip(made, (query, key, value)))  # type: ignore[return-value]
+
+
+def decompositions() -> dict[Any, Any]:
+    """By operator what it becomes; where it is one call of the package's operator, that of exported programs, too."""
+    return {
+        _aten.scaled_dot_product_attention.default: attended,
+        _aten._scaled_dot_product_flash_attention_for_cpu.default: _attention,
+        _aten._scaled_dot_product_flash_attention_for_cpu_backward.default: _attention_backward,
+    }
