@@ -18,8 +18,8 @@ from ..graph.torch_tensors import from_device, tensor_of
 from .decompositions import aten_decompositions
 from .extents import factors_of, is_loose
 from .fallback import compile_parts
+from .functions import replace_functions
 from .importer import import_fx, is_random
-from .scaled_dot_product import attend
 
 __all__ = ["compile_fx"]
 
@@ -56,7 +56,7 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     compiler = aot_autograd(
         fw_compiler=_compile_parts if _fallback(options) else _compile, decompositions=aten_decompositions()
     )  # fmt: skip
-    attend(module)
+    replace_functions(module)
     if not any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
         return compiler(module, example_inputs)
     # PyTorch has several operators of attention for GPUs, each with its own for the gradients. These become matmuls.
@@ -141,9 +141,12 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
 
 
 def _device(example_inputs: Sequence[Any]) -> torch.device:
-    """Where a function runs: on the GPU that has its tensors, or on the processor. A number may be on the latter."""
-    tensors = [one for one in example_inputs if isinstance(one, torch.Tensor)]
-    devices = {one.device for one in tensors if one.dim()} or {one.device for one in tensors} or {torch.device("cpu")}
+    """Where a function runs: on the GPU that has its tensors, or on the processor.
+
+    Where there is a GPU, numbers and indices may be in the processor's memory: each call copies them.
+    """
+    processor = torch.device("cpu")
+    devices = {one.device for one in example_inputs if isinstance(one, torch.Tensor)} - {processor} or {processor}
     device, *others = sorted(devices, key=str)
     if others or device.type not in ("cpu", "cuda"):
         got = ", ".join(map(str, (device, *others)))

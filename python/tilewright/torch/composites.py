@@ -49,6 +49,16 @@ def _pool_backward(rank: int) -> Callable[..., torch.Tensor]:
     return backward
 
 
+def _replication_pad_backward(grad: torch.Tensor, x: torch.Tensor, padding: Sequence[int]) -> torch.Tensor:
+    """The gradient of padding with the elements at the edge. The last dimension's padding comes first."""
+    for number, before in enumerate(padding[::2]):
+        dim = x.dim() - 1 - number
+        places = (torch.arange(grad.shape[dim], device=x.device) - before).clamp(0, x.shape[dim] - 1)
+        shape = [x.shape[d] if d == dim else extent for d, extent in enumerate(grad.shape)]
+        grad = grad.new_zeros(shape).index_add(dim, places, grad)
+    return grad
+
+
 def _trilinear(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, expand1: Sequence[int], expand2: Sequence[int],
     expand3: Sequence[int], sumdim: Sequence[int], unroll_dim: int = 1,
@@ -376,6 +386,8 @@ def decompositions() -> dict[Any, Any]:
     for rank in (2, 3):
         made[getattr(_aten, f"adaptive_max_pool{rank}d").default] = _adaptive_max_pool
         made[getattr(_aten, f"adaptive_max_pool{rank}d_backward").default] = _pool_backward(rank)
+    for rank in (1, 2, 3):
+        made[getattr(_aten, f"replication_pad{rank}d_backward").default] = _replication_pad_backward
     for name, overloads, factors in (
         ("hamming_window", ("default", "periodic", "periodic_alpha", "periodic_alpha_beta"), (0.54, 0.46)),
         ("blackman_window", ("default", "periodic"), (0.42, 0.5, 0.08)),

@@ -9,6 +9,7 @@ import torch
 from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVariableType]
 
 from . import (
+    cells,
     composites,
     encoder_layers,
     linear_algebra,
@@ -31,7 +32,7 @@ def _short(op: Any) -> str:
 
 
 _PARTS = (
-    encoder_layers, composites, linear_algebra, lists, number_parts, resizing, sampling,
+    cells, encoder_layers, composites, linear_algebra, lists, number_parts, resizing, sampling,
     scaled_dot_product, scattering, special_functions,
 )  # fmt: skip
 

@@ -9,25 +9,11 @@ import math
 from typing import Any
 
 import torch
-from torch.fx import GraphModule
-from torch.nn.functional import scaled_dot_product_attention
 
-__all__ = ["attend", "attended", "decompositions", "lying_as"]
+__all__ = ["attended", "decompositions", "lying_as"]
 
 _aten: Any = torch.ops.aten
-_NAMES = (scaled_dot_product_attention, _aten.scaled_dot_product_attention.default)
 _RANK = 4  # batches, heads, rows and columns
-
-
-def attend(module: GraphModule) -> None:
-    """Lets the calls of `scaled_dot_product_attention` in a graph, and in those that it calls, be of `attended`."""
-    for part in module.modules():
-        if isinstance(part, GraphModule):
-            calls = [one for name in _NAMES for one in part.graph.find_nodes(op="call_function", target=name)]
-            for node in calls:
-                node.target = attended
-            if calls:
-                part.recompile()
 
 
 def attended(

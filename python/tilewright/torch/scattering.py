@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -36,10 +38,31 @@ def _put(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate:
 def _index_reduce(
     x: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor, reduce: str, *, include_self: bool = True
 ) -> torch.Tensor:  # fmt: skip
+    if not x.dim():
+        return _index_reduce(x[None], 0, index, source.reshape(1), reduce, include_self=include_self)[0]
     along = [1] * source.dim()
     along[dim] = index.shape[0]
     places = index.to(torch.int64).reshape(along).expand(source.shape)
     return x.scatter_reduce(dim, places, source, reduce, include_self=include_self)
+
+
+_REDUCED = {"add": "sum", "multiply": "prod"}
+
+
+def _scatter(x: torch.Tensor, dim: int, index: torch.Tensor, source: Any, *, reduce: str) -> torch.Tensor:
+    """The former name of `scatter_reduce`, whose source may be a number."""
+    if not isinstance(source, torch.Tensor):
+        source = torch.full(index.shape, source, dtype=x.dtype, device=x.device)
+    return x.scatter_reduce(dim, index, source, _REDUCED[reduce])
+
+
+def _masked_scatter_backward(grad: torch.Tensor, mask: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
+    """The elements of the gradient where the mask is, one after the other, and behind these 0."""
+    found = mask.expand(grad.shape).flatten()
+    count = math.prod(sizes)
+    # What is masked goes to an element behind the last, which is cut off.
+    places = torch.where(found, found.cumsum(0) - 1, count).clamp(max=count)
+    return grad.new_zeros(count + 1).scatter(0, places, grad.flatten())[:count].reshape(tuple(sizes))
 
 
 def _fake_quantized(x: torch.Tensor, scale: Any, zero: Any, low: int, high: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -67,7 +90,8 @@ def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
     return {
         _aten.nonzero_static.default: _nonzero_static, _aten.put.default: _put,
-        _aten.index_reduce.default: _index_reduce,
+        _aten.index_reduce.default: _index_reduce, _aten.scatter.reduce: _scatter,
+        _aten.scatter.value_reduce: _scatter, _aten.masked_scatter_backward.default: _masked_scatter_backward,
         _aten.fake_quantize_per_tensor_affine_cachemask.default: _fake_quantized,
         _aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: _fake_quantized_if_enabled,
         _aten.fake_quantize_per_channel_affine_cachemask.default: _fake_quantized_channels,

@@ -11,6 +11,7 @@ import tilewright as tw
 
 torch = pytest.importorskip("torch")
 
+from models.traced import operators_for  # noqa: E402
 from tilewright.torch import compile_fx  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -188,29 +189,6 @@ def test_arrays_beside_a_mask_are_refused(name: str) -> None:
     assert f"expected attention without {name} in a compiled model" in str(raised.value)
 
 
-def _traced_for(monkeypatch: pytest.MonkeyPatch, device: str, function: Any, *shapes: tuple[int, ...]) -> list[str]:
-    """The operators of the graph that a backend is asked to compile for tensors of a device, which need not exist."""
-    from functorch.compile import make_boxed_func
-    from torch._subclasses import FakeTensorMode
-
-    import tilewright.torch.backend as backend
-
-    names: list[str] = []
-
-    def compile_graph(module: Any, graph: Any, found: Any) -> Any:
-        assert found.type == device
-        names.extend(str(node.target) for node in module.graph.nodes if node.op == "call_function")
-        (last,) = (node for node in module.graph.nodes if node.op == "output")
-        return make_boxed_func(lambda *_: [node.meta["val"] for node in last.args[0]])
-
-    monkeypatch.setattr(backend, "_compile_graph", compile_graph)
-    torch._dynamo.reset()
-    with FakeTensorMode():
-        three = (torch.empty(shape, device=device, dtype=torch.bfloat16) for shape in shapes)
-        torch.compile(function, backend=compile_fx, fullgraph=True)(*three)
-    return names
-
-
 @pytest.mark.parametrize(
     ("options", "shapes"),
     [
@@ -225,7 +203,7 @@ def test_a_gpus_attention_is_one_operator(
     options: dict[str, Any], shapes: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PyTorch would choose an operator by the GPU, or matmuls."""
-    names = _traced_for(monkeypatch, "cuda", lambda q, k, v: SDPA(q, k, v, **options), *shapes)
+    names = operators_for(monkeypatch, lambda q, k, v: SDPA(q, k, v, **options), *shapes, dtype=torch.bfloat16)
     assert "tilewright.attention.default" in names
     assert not any("mm" in name or "softmax" in name for name in names)
 
