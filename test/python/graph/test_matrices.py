@@ -10,11 +10,15 @@ import pytest
 import tilewright as tw
 from tilewright import te
 from tilewright.graph.operators import OPERATORS
+from tilewright.graph.operators.factors import LEAST
 from tilewright.rules import auto_schedule
 
 TARGETS = ["cpu", "sim"]
 SIZES = [(5, 5), (1, 1), (7, 4), (4, 7), (33, 33), (40, 12)]
 SQUARE = [5, 1, 2, 33]
+LARGE = [(50, 50), *(pytest.param(*shape, marks=pytest.mark.sweep) for shape in [(70, 70), (51, 131), (600, 64)])]
+"""The last panel of a GPU is whole or not, and a thread has one row of it or two."""
+
 MOST = 60.0
 """So many roundings an element of a result may differ by; the numbers are those of a normal distribution."""
 
@@ -57,6 +61,13 @@ def test_lu(rows: int, columns: int, dtype: str, target: str) -> None:
         _check(lower @ np.triu(made[:count]), exchanged, dtype)
 
 
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("rows, columns", LARGE)
+def test_lu_by_panels(rows: int, columns: int, dtype: str) -> None:
+    assert min(rows, columns) >= LEAST
+    test_lu(rows, columns, dtype, "sim")
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_pivots_of_equal_and_of_no_size(target: str) -> None:
     x = np.array([[[1, 2], [-1, 5]], [[0, 3], [0, 4]], [[1, 0], [np.nan, 2]]], "float32")
@@ -87,6 +98,13 @@ def test_cholesky_and_triangular_solutions(rows: int, dtype: str, target: str) -
         whole = a * (1 - np.eye(rows)) + np.eye(rows) if unit else a
         (y,) = _run("solve_triangular", target, given.astype(dtype), b, upper=upper, unit=unit)
         _check(whole.astype("float64") @ y, b, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("rows", [50, pytest.param(131, marks=pytest.mark.sweep)])
+def test_cholesky_and_triangular_solutions_by_panels(rows: int, dtype: str) -> None:
+    assert rows >= LEAST
+    test_cholesky_and_triangular_solutions(rows, dtype, "sim")
 
 
 @pytest.mark.sample(4)

@@ -10,10 +10,15 @@ from typing import Any
 
 from ... import te
 from ...te import Tensor
+from . import blocked_factors
+from .blocks import Blocks
 from .common import operator
 from .matrices import Matrices
 
-__all__ = ["made_by"]
+__all__ = ["LEAST", "made_by"]
+
+LEAST = 48
+"""From so many rows and columns on, a GPU makes factors by panels."""
 
 
 def made_by(
@@ -23,8 +28,16 @@ def made_by(
     """The results, a shape and a type each, of a function that writes statements for the operands and the results."""
     shape: Any = given[-1].shape
 
+    by_panels: Any = getattr(blocked_factors, function.__name__.strip("_"), None)
+    is_large = by_threads and by_panels is not None and min(given[0].shape[1:]) >= LEAST
+
     def statements(ins: list[Any], outs: list[Any]) -> Any:
-        matrices = Matrices([*ins, *outs], shape[1], shape[2], by_threads)
+        buffers = [*ins, *outs]
+        if is_large:
+            blocks = Blocks(buffers, shape[1], shape[2], given[-1].dtype)
+            by_panels(blocks, *blocks.buffers, **options)
+            return blocks.ib.get()
+        matrices = Matrices(buffers, shape[1], shape[2], by_threads)
         function(matrices, *matrices.buffers, **options)
         return matrices.ib.get()
 

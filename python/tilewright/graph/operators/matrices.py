@@ -10,10 +10,11 @@ from ... import te, tir
 from ...rules.context import power_of_two
 from ...te import Expr
 
-__all__ = ["Matrices"]
+__all__ = ["LANES", "Matrices"]
 
 _MOST_THREADS = 512
-_LANES = 32
+LANES = 32
+"""No more threads are along columns."""
 
 
 class Matrices:
@@ -23,14 +24,16 @@ class Matrices:
     columns in each loop. So the elements of a matrix that a loop over `places` changes stay with one thread.
     """
 
-    def __init__(self, buffers: list[Any], rows: int, columns: int, by_threads: bool) -> None:
+    def __init__(
+        self, buffers: list[Any], rows: int, columns: int, by_threads: bool, threads: int | None = None
+    ) -> None:  # fmt: skip
         self.ib: Any = tir.ir_builder.create()
         self.buffers: list[Any] = [self.ib.buffer_ptr(one) for one in buffers]
         self._batch, self._by_threads = buffers[0].shape[0], by_threads
         # There are no more threads along rows or columns than these. A loop of one iteration would be a condition, and
         # conditions that follow each other become one, in which no barrier has a place.
-        self._across = min(power_of_two(columns), _LANES)
-        wanted = max(_LANES, min(_MOST_THREADS, power_of_two(rows * columns) // 4))
+        self._across = min(power_of_two(columns), LANES)
+        wanted = threads or max(LANES, min(_MOST_THREADS, power_of_two(rows * columns) // 4))
         self._down = max(1, min(wanted // self._across, power_of_two(rows)))
         self._count = self._across * self._down
 
@@ -93,45 +96,62 @@ class Matrices:
     def total(self, begin: Any, end: int, value: Callable[[Any], Expr], dtype: str = "float64") -> Expr:
         """The sum of the value of each number."""
 
-        def add(best: Any, i: Any) -> None:
-            best[0][0] = best[0][0] + value(i).astype(dtype)
+        def visit(add: Callable[[Expr], None]) -> None:
+            with self.each(begin, end) as i:
+                add(value(i))
+
+        return self.total_of(visit, dtype)
+
+    def total_of(self, visit: Callable[[Callable[[Expr], None]], None], dtype: str = "float64") -> Expr:
+        """The sum of what each thread adds: `visit` is called with the function that adds."""
 
         def combine(best: Any, other: Any) -> None:
             best[0][0] = best[0][0] + other[0][0]
 
-        return self._combined([(dtype, te.const(0, dtype))], begin, end, add, combine)[0]
+        def visit_own(best: Any) -> None:
+            visit(lambda value: combine(best, [[value.astype(dtype)]]))
+
+        return self._combined([(dtype, te.const(0, dtype))], visit_own, combine)[0]
 
     def largest(self, begin: Any, end: int, value: Callable[[Any], Expr], dtype: str) -> Expr:
         """The number whose value is the largest; of equal ones the first."""
+
+        def visit(take: Callable[[Expr, Any], None]) -> None:
+            with self.each(begin, end) as i:
+                take(value(i), i)
+
+        return self.largest_of(begin, visit, dtype)
+
+    def largest_of(self, begin: Any, visit: Callable[[Callable[[Expr, Any], None]], None], dtype: str) -> Expr:
+        """The number of the largest of the values, none below 0, that threads take; of equal ones the smallest number.
+
+        `visit` is called with the function that takes a value and its number. Without values it is `begin`.
+        """
         ib = self.ib
 
-        def take(best: Any, i: Any) -> None:
-            size = ib.let("size", value(i))
-            # NaN is the largest, so that it stays in the result.
-            with ib.if_scope(te.any(size > best[0][0], te.all(te.isnan(size), best[0][0] >= te.const(-1, dtype)))):
-                best[0][0], best[1][0] = size, i
-
         def combine(best: Any, other: Any) -> None:
-            size, place = other[0][0], other[1][0]
+            size, place = ib.let("size", other[0][0]), ib.let("place", other[1][0])
             is_first = te.all(size.equal(best[0][0]), place < best[1][0])
+            # NaN is the largest, so that it stays in the result.
             is_nan = te.all(te.isnan(size), best[0][0] >= te.const(-1, dtype))
             with ib.if_scope(te.any(size > best[0][0], is_first, is_nan)):
                 best[0][0], best[1][0] = size, place
 
+        def visit_own(best: Any) -> None:
+            visit(lambda size, place: combine(best, [[size], [place]]))
+
         first = [(dtype, te.const(-1, dtype)), ("int32", begin)]
-        return self._combined(first, begin, end, take, combine)[1]
+        return self._combined(first, visit_own, combine)[1]
 
     def _combined(
-        self, first: list[tuple[str, Any]], begin: Any, end: int, take: Callable[..., None],
-        combine: Callable[..., None],
+        self, first: list[tuple[str, Any]], visit: Callable[[Any], None], combine: Callable[..., None]
     ) -> list[Expr]:  # fmt: skip
         """What comes of all numbers: of each thread's own, and then of all threads' by halves."""
         ib = self.ib
         best = [ib.allocate(dtype, (1,), name="best", scope="local" if self._by_threads else "") for dtype, _ in first]
         for one, (_, value) in zip(best, first):
             one[0] = value
-        with self.each(begin, end) as i:
-            take(best, i)
+        visit(best)
         if not self._by_threads:
             return [ib.let("found", one[0]) for one in best]
         every = [ib.allocate(dtype, (self._count,), name="every", scope="shared") for dtype, _ in first]
