@@ -97,8 +97,6 @@ def _imported(module: GraphModule) -> Graph:
 
 
 def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> Callable[..., Any]:
-    from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage, reportMissingTypeStubs]
-
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
@@ -118,7 +116,13 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
     has_parts = any(len(some) > 1 for of_input in factors for some in of_input)
     forms = [_Form(one.is_complex(), one.device) if isinstance(one, torch.Tensor) else None for one in returned]
 
-    def call(*given: Any) -> list[Any]:
+    is_plain = not (has_sizes or has_parts or seeded or graph.counts or any(loose)) and all(
+        isinstance(one, torch.Tensor) and one.device == device and not one.is_complex() for one in (*inputs, *returned)
+    )
+
+    def call(given: list[Any]) -> list[Any]:
+        if is_plain and compiled is not None:
+            return [*compiled.results_and_extents(*given)[0]]
         sizes: dict[Any, Any] = _sizes(inputs, given) if has_sizes or has_parts else {}
         results: Any = ()
         if compiled is not None:
@@ -137,7 +141,8 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
             for one, form in zip(returned, forms)
         ]  # fmt: skip
 
-    return make_boxed_func(call)
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call
 
 
 def _device(example_inputs: Sequence[Any]) -> torch.device:
