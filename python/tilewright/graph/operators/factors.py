@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import te
 from ...te import Tensor
-from . import blocked_factors
+from . import blocked_factors, blocked_reflections
 from .blocks import Blocks
 from .common import operator
 from .matrices import Matrices
@@ -20,6 +20,13 @@ __all__ = ["LEAST", "made_by"]
 LEAST = 48
 """From so many rows and columns on, a GPU makes factors by panels."""
 
+_BY_PANELS: dict[str, Callable[..., None]] = {
+    one.__name__: one for one in (
+        blocked_factors.cholesky, blocked_factors.lu, blocked_factors.solve_triangular, blocked_reflections.reflect,
+        blocked_reflections.reflections,
+    )
+}  # fmt: skip
+
 
 def made_by(
     function: Callable[..., None], results: Sequence[tuple[Sequence[Any], str]], given: Sequence[Tensor],
@@ -28,7 +35,7 @@ def made_by(
     """The results, a shape and a type each, of a function that writes statements for the operands and the results."""
     shape: Any = given[-1].shape
 
-    by_panels: Any = getattr(blocked_factors, function.__name__.strip("_"), None)
+    by_panels = _BY_PANELS.get(function.__name__.strip("_"))
     is_large = by_threads and by_panels is not None and min(given[0].shape[1:]) >= LEAST
 
     def statements(ins: list[Any], outs: list[Any]) -> Any:
