@@ -137,29 +137,29 @@ def _exchange_and_solve(
             factors[b, first + u, j] = came[u]
 
 
-def solve_triangular(m: Blocks, a: Any, right: Any, x: Any, upper: bool, unit: bool) -> None:
+def solve_triangular(m: Blocks, a: Any, given: Any, x: Any, upper: bool, unit: bool) -> None:
     """As `factors.solve_triangular`."""
-    ib, rows, columns, width = m.ib, m.rows, m.columns, m.width
+    ib, rows, width = m.ib, m.rows, m.width
     steps = [*range(width)][:: -1 if upper else 1]
-    with m.each_matrix() as b:
+    with m.each_part() as (b, left, right):
         triangle = m.held_matrix(width, width + 4, "triangle")
         known = ib.allocate(m.dtype, (width,), name="known", scope="local")
-        with m.places((0, rows), (0, columns)) as (i, j):
-            x[b, i, j] = right[b, i, j]
+        with m.places((0, rows), (left, right)) as (i, j):
+            x[b, i, j] = given[b, i, j]
         with m.panels(rows, last_first=upper) as (first, end):
             with m.places((0, width), (0, width)) as (i, j):
                 within = te.all(first + i < rows, first + j < rows, j >= i if upper else j <= i)
                 element = a[b, te.min(first + i, rows - 1), te.min(first + j, rows - 1)]
                 triangle[i, j] = te.if_then_else(within, element, te.const(1, m.dtype) * i.equal(j).astype(m.dtype))
-            with m.each(0, columns) as j:
+            with m.each(left, right) as j:
                 with m.unrolled(0, width) as u:
                     known[u] = te.select(first + u < rows, x[b, te.min(first + u, rows - 1), j], m.zero())
                 for number, step in enumerate(steps):
                     if not unit:
                         known[step] = known[step] / triangle[step, step]
-                    left = (0, step) if upper else (step + 1, width)
+                    unknown = (0, step) if upper else (step + 1, width)
                     if number + 1 < width:
-                        with m.unrolled(*left) as u:
+                        with m.unrolled(*unknown) as u:
                             known[u] = known[u] - triangle[u, step] * known[step]
                 with m.unrolled(0, width) as u, ib.if_scope(first + u < rows):
                     x[b, first + u, j] = known[u]
@@ -167,5 +167,5 @@ def solve_triangular(m: Blocks, a: Any, right: Any, x: Any, upper: bool, unit: b
             m.subtract_product(
                 lambda i, j: (b, i, j), x, lambda i, k: a[b, i, te.min(first + k, rows - 1)],
                 lambda k, j: te.select(first + k < rows, x[b, te.min(first + k, rows - 1), j], m.zero()),
-                rest, (0, columns),
+                rest, (left, right),
             )  # fmt: skip

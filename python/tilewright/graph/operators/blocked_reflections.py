@@ -87,12 +87,12 @@ def reflections(m: Blocks, x: Any, factors: Any, scales: Any) -> None:
 
 def reflect(m: Blocks, factors: Any, scales: Any, x: Any, made: Any, transposed: bool) -> None:
     """As `factors.reflect`."""
-    ib, rows, columns, width = m.ib, m.rows, m.columns, m.width
+    ib, rows, width = m.ib, m.rows, m.width
     count = scales.buffer.shape[1]
-    with m.each_matrix() as b:
+    with m.each_part() as (b, left, right):
         of_panel = ib.allocate(m.dtype, (width,), name="of_panel", scope="shared")
         gram = m.held_matrix(width, width, "gram")
-        with m.places((0, rows), (0, columns)) as (i, j):
+        with m.places((0, rows), (left, right)) as (i, j):
             made[b, i, j] = x[b, i, j]
         with m.panels(count, last_first=not transposed) as (first, _):
             vector = _vectors(m, factors, b, first, count)
@@ -103,7 +103,7 @@ def reflect(m: Blocks, factors: Any, scales: Any, x: Any, made: Any, transposed:
                 m.multiply_transposed(own, vector, vector, (first, rows), first_column, width)
                 with m.places((0, width), (0, m.wide)) as (k, j), ib.if_scope(first_column + j < width):
                     gram[k, first_column + j] = own[k, j]
-            _reflect_columns(m, made, b, vector, (first, rows), (0, columns), of_panel, gram, transposed=transposed)
+            _reflect_columns(m, made, b, vector, (first, rows), (left, right), of_panel, gram, transposed=transposed)
 
 
 def _vectors(m: Blocks, factors: Any, b: Any, first: Any, count: int) -> Callable[[Any, Any], Expr]:

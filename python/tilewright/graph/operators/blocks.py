@@ -31,6 +31,9 @@ _OWN_ROWS, _OWN_COLUMNS = 8, 4
 _CHUNK = 64
 """So many rows of the matrix are in shared memory at a time where sums are over rows."""
 
+_PART = 64
+"""So many columns a block has where each column is made of itself."""
+
 _TILE_ROWS = 256
 """A tile of few columns has no more rows than this."""
 
@@ -38,7 +41,7 @@ _TILE_ROWS = 256
 class Blocks(Matrices):
     """Statements of a block of threads for a matrix of many rows, which panels of `width` columns are made of."""
 
-    def __init__(self, buffers: list[Any], rows: int, columns: int, dtype: str) -> None:
+    def __init__(self, buffers: list[Any], rows: int, columns: int, dtype: str, *, in_parts: bool) -> None:
         threads = max(_LEAST_THREADS, min(_MOST_THREADS, power_of_two(rows)))
         super().__init__(buffers, rows, columns, True, threads)
         self.dtype, self.rows, self.columns = dtype, rows, columns
@@ -47,7 +50,7 @@ class Blocks(Matrices):
         self.width = PANEL // words
         while self.width > 4 and self._turns * self.width * words > _REGISTERS:
             self.width //= 2
-        self._own_columns = min(_OWN_COLUMNS, -(-columns // self._across))
+        self._own_columns = min(_OWN_COLUMNS, -(-(_PART if in_parts else columns) // self._across))
         self._own_rows = max(1, min(_OWN_ROWS, _TILE_ROWS // self._down))
         self.wide = self._own_columns * self._across
 
@@ -64,6 +67,15 @@ class Blocks(Matrices):
         with self.ib.for_range(0, number, name="panel") as panel:
             first = (number - 1 - panel if last_first else panel) * self.width
             yield first, first + self.width
+
+    @contextmanager
+    def each_part(self) -> Generator[tuple[Any, Any, Any]]:
+        """The number of the matrix, and the columns of it, from a first one to a last one, that a block has."""
+        parts = -(-self.columns // _PART)
+        with self.each_matrix(parts) as block:
+            left = block % parts * _PART
+            one = (block // parts, left, te.min(left + _PART, self.columns))
+            yield one if parts > 1 else (block, 0, self.columns)
 
     def loaded(self, first: Any, read: Callable[[Any, Any], Expr]) -> Panel:
         """The rows of a panel from `first` on in registers; `read` is asked for a row's element in a column of it."""

@@ -41,7 +41,7 @@ def made_by(
     def statements(ins: list[Any], outs: list[Any]) -> Any:
         buffers = [*ins, *outs]
         if is_large:
-            blocks = Blocks(buffers, shape[1], shape[2], given[-1].dtype)
+            blocks = Blocks(buffers, shape[1], shape[2], given[-1].dtype, in_parts=len(given) > 1)
             by_panels(blocks, *blocks.buffers, **options)
             return blocks.ib.get()
         matrices = Matrices(buffers, shape[1], shape[2], by_threads)
@@ -101,13 +101,19 @@ def row_order(pivots: Tensor, *, rows: int, by_threads: bool) -> Tensor:
         m = Matrices([*ins, *outs], rows, 1, by_threads)
         of_step, order = m.buffers
         with m.each_matrix() as b:
+            # One thread takes each of these after the other: from shared memory.
+            places, exchanged = m.held("int32", rows, "places"), m.held("int32", count, "exchanged")
             with m.each(0, rows) as i:
-                order[b, i] = i
+                places[i] = i
+            with m.each(0, count) as i:
+                exchanged[i] = of_step[b, i]
             with m.once(), m.ib.for_range(0, count, name="step") as step:
-                pivot = m.ib.let("pivot", of_step[b, step])
-                taken = m.ib.let("taken", order[b, pivot])
-                order[b, pivot] = order[b, step]
-                order[b, step] = taken
+                pivot = m.ib.let("pivot", exchanged[step])
+                taken = m.ib.let("taken", places[pivot])
+                places[pivot] = places[step]
+                places[step] = taken
+            with m.each(0, rows) as i:
+                order[b, i] = places[i]
         return m.ib.get()
 
     return te.extern((batch, rows), [pivots], statements, name="row_order", dtype="int32")

@@ -38,8 +38,8 @@ class Matrices:
         self._count = self._across * self._down
 
     @contextmanager
-    def each_matrix(self) -> Generator[Any]:
-        """The number of the matrix."""
+    def each_matrix(self, parts: int = 1) -> Generator[Any]:
+        """The number of the matrix; where `parts` blocks of threads have one, that of the block."""
         ib = self.ib
         if not self._by_threads:
             with ib.for_range(0, self._batch, name="matrix") as matrix:
@@ -47,7 +47,7 @@ class Matrices:
             return
         matrix, y, x = (te.thread_axis(tag) for tag in ("blockIdx.x", "threadIdx.y", "threadIdx.x"))
         with ib.new_scope():
-            for axis, extent in ((matrix, self._batch), (y, self._down), (x, self._across)):
+            for axis, extent in ((matrix, self._batch * parts), (y, self._down), (x, self._across)):
                 ib.scope_attr(axis, "thread_extent", extent)
             self._x, self._y = x, y
             self._thread = y * self._across + x
