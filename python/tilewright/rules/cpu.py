@@ -11,7 +11,7 @@ from ..te.schedule import Schedule, Stage
 from .context import Context, choice, power_of_two
 from .contraction import contraction_of
 from .elementwise import inline
-from .facts import Kind, StageFacts, extent_of, is_static, length_of
+from .facts import Access, Kind, StageFacts, extent_of, is_static, length_of
 from .groups import Group
 from .packed_tiles import PackedTiles, is_packed
 from .plan import Decision
@@ -36,6 +36,16 @@ def _lanes(stage: StageFacts) -> int:
     return max(1, 8 * _VECTOR // max(8, *bits))
 
 
+def _reduced(stage: StageFacts) -> list[Access]:
+    """The reads of a reduction that move along with it: not those of one number a row."""
+
+    def moves(access: Access) -> bool:
+        terms = [index and [axis for axis, _ in index.terms.values()] for index in access.indices]
+        return any(axes is None or any(axis in stage.reduced for axis in axes) for axes in terms)
+
+    return [access for access in stage.accesses if moves(access)]
+
+
 def _is_the_compilers(context: Context) -> bool:
     """Whether the program has what the compiler's own loops are an order of magnitude faster for, which it makes of a
     program whose loops are not scheduled: contractions and sums whose results lie together, but matmuls."""
@@ -46,8 +56,7 @@ def _is_the_compilers(context: Context) -> bool:
         if found is not None and found.b.innermost is not None and not found.b.is_along(found.k):
             return True
         if found is None and stage.kind == Kind.REDUCTION and stage.spatial:
-            inner = [access.innermost for access in stage.accesses]
-            if any(axis is stage.spatial[-1] for axis in inner):
+            if any(access.innermost is stage.spatial[-1] for access in _reduced(stage)):
                 return True
     return False
 
@@ -136,7 +145,7 @@ class ReductionInParts:
             return None
         first, *rest = (length_of(axis) for axis in found.reduced)
         inner = math.prod(rest)
-        is_along = all(access.innermost in (found.reduced[-1], None) for access in found.accesses)
+        is_along = all(access.innermost in (found.reduced[-1], None) for access in _reduced(found))
         # Of several axes the outermost one counts the parts: a lane's sum stays in its register through one loop alone.
         if found.size > _FEW or first * inner < _LONG or not is_along or (rest and inner < _WORTH // 8):
             return None

@@ -19,6 +19,8 @@ _REPEATS, _FREE, _LONGEST = 2, 4, 400
 _CHEAP = 12
 # A reduction along so many elements is worth a kernel that divides it, where there are few rows.
 _LONG_COLUMN = 512
+# So many threads of a processor are busy with a row each.
+_THREADS = 8
 # Rows that the registers of a block hold.
 _IN_REGISTERS = 40960
 
@@ -88,11 +90,13 @@ def groups_of(
     is_contraction: Iterable[Operation] = (),
     is_of_matrices: Collection[Operation] = (),
     is_staged: Callable[[Group, StageFacts], bool] = lambda group, stage: False,
+    *,
+    is_processor: bool = False,
 ) -> list[Group]:
     """The kernels of a program in the order of their execution. `parallel` is how many threads keep the device busy:
-    with fewer rows, long reductions are kernels of their own. Rows and columns of those `is_of_matrices` may each be
-    several axes of the kernel's root. A map that a group's reductions alone read is computed with them where
-    `is_staged` says so."""
+    with fewer rows, long reductions are kernels of their own. On a processor, each thread has a row. Rows and columns
+    of those `is_of_matrices` may each be several axes of the kernel's root. A map that a group's reductions alone read
+    is computed with them where `is_staged` says so."""
     taken: dict[Operation, Group] = {}
     anchors = set(is_contraction)
     _count_evaluations(program, anchors)
@@ -110,7 +114,7 @@ def groups_of(
         else:
             _join_anchor(program, group, taken, anchors, is_of_matrices)
         if group.anchor is None:
-            _join_rows(program, group, taken, anchors, parallel)
+            _join_rows(program, group, taken, anchors, parallel, is_processor)
             for stage in program.backwards():
                 if stage.op not in taken and can_inline(stage) and is_staged(group, stage):
                     group.operands.append(stage)
@@ -242,8 +246,9 @@ def _join_several(
 
 
 def _join_rows(
-    program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation], parallel: int
-) -> None:
+    program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation], parallel: int,
+    is_processor: bool,
+) -> None:  # fmt: skip
     """Reductions of rows, and the maps between them, where all have the same rows and columns."""
     root = group.root
     found = Labels(root)
@@ -264,6 +269,8 @@ def _join_rows(
     if not found.root_columns and len(reductions) == 1 and not _lies_along(reductions[0]):
         # Neighbouring threads have neighbouring results: few are divided sooner.
         is_split = rows * 16 < parallel and along >= _LONG_COLUMN
+    if is_processor:
+        is_split = rows < _THREADS and along > _IN_REGISTERS and all(map(_lies_along, reductions))
     if is_split and (len(reductions) > 1 or found.root_columns or root.kind == Kind.REDUCTION):
         # Few long rows: each of the reductions is divided among blocks, which takes a kernel of its own. What is made
         # of the results of one alone is computed where its parts are combined.

@@ -186,7 +186,9 @@ def _schedule_of(
     context = Context(where, gpu, program, threads, tiles)
     all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
-    groups = groups_of(program, context.threads, anchors, matrices.matmuls, *([is_staged] if gpu else []))
+    groups = groups_of(
+        program, context.threads, anchors, matrices.matmuls, *([is_staged] if gpu else []), is_processor=gpu is None
+    )  # fmt: skip
     wanted = {stage: values["rule"] for stage, values in settings.items() if "rule" in values}
     decided = [_decide(context, all_rules, group, wanted) for group in groups]
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))

@@ -68,3 +68,50 @@ def test_numbers_of_other_types() -> None:
     assert ops.sum(x) == x.sum(dtype="int32")
     wide = SQUARES[:200_000].astype("float64")
     np.testing.assert_allclose(ops.sum(wide), wide.sum(), rtol=1e-13)
+
+
+def centred(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Any, list[Any]]:
+    """What is left of numbers without their mean along axes, over the square root of their variance."""
+    x = te.placeholder(shape, "float32", name="X")
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    count = float(np.prod([shape[axis] for axis in axes]))
+
+    def total(name: str, value: Callable[..., Any]) -> Any:
+        reduced = {axis: te.reduce_axis((0, shape[axis])) for axis in axes}
+
+        def element(*at: Any) -> Any:
+            places = dict(zip(kept, at)) | reduced
+            return te.sum(value(*(places[axis] for axis in range(len(shape)))), axis=[*reduced.values()])
+
+        return te.compute(tuple(shape[axis] for axis in kept), element, name=name)
+
+    m = total("M", lambda *at: x[at])
+
+    def less(*at: Any) -> Any:
+        return x[at] - m(*(at[axis] for axis in kept)) / count
+
+    v = total("V", lambda *at: less(*at) * less(*at))
+    y = te.compute(shape, lambda *at: less(*at) / te.sqrt(v(*(at[axis] for axis in kept)) / count), name="Y")
+    return tw.auto_schedule([y], "cpu"), [x, y]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((1 << 20,), (0,)), ((100, 10_000), (0, 1)), ((2, 1 << 18), (1,))], ids=["all", "matrix", "rows"]
+)
+def test_what_is_made_of_sums_is_a_kernel_of_its_own(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    s, args = centred(shape, axes)
+    _, of_m, of_v, of_y = s.explain().splitlines()
+    assert of_m.startswith("  reduction in parts: M:")
+    assert of_v.startswith("  reduction in parts: V:")
+    assert of_y.startswith("  parallel elementwise: Y:")
+    x = SQUARES[: np.prod(shape)].reshape(shape)
+    y = np.zeros_like(x)
+    tw.build(s, args, "cpu")(x, y)
+    exact = x.astype("float64")
+    exact = (exact - exact.mean(axes, keepdims=True)) / exact.std(axes, keepdims=True)
+    np.testing.assert_allclose(y, exact, rtol=1e-5, atol=1e-6)
+
+
+def test_many_rows_are_one_kernel() -> None:
+    (_, line) = centred((8, 1 << 16), (1,))[0].explain().splitlines()
+    assert line.startswith("  parallel reduction: Y, V, M")
