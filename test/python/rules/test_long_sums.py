@@ -96,7 +96,9 @@ def centred(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Any, list[An
 
 
 @pytest.mark.parametrize(
-    ("shape", "axes"), [((1 << 20,), (0,)), ((100, 10_000), (0, 1)), ((2, 1 << 18), (1,))], ids=["all", "matrix", "rows"]
+    ("shape", "axes"),
+    [((1 << 20,), (0,)), ((100, 10_000), (0, 1)), ((2, 1 << 18), (1,))],
+    ids=["all", "matrix", "rows"],
 )
 def test_what_is_made_of_sums_is_a_kernel_of_its_own(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
     s, args = centred(shape, axes)
