@@ -19,7 +19,9 @@ __all__ = ["decompositions", "refusal"]
 
 _aten: Any = torch.ops.aten
 _broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknownVariableType]
-_MOST = 1024
+_MOST = 2048
+_WHOLE = 256
+"""Matrices of more columns are factored by halves, with a matmul between these."""
 
 
 def _refusal(a: torch.Tensor) -> str | None:
@@ -36,9 +38,42 @@ def _info(a: torch.Tensor) -> torch.Tensor:
     return torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
 
 
+def _half(count: int) -> int:
+    """How many columns the first half has: whole panels."""
+    return max(count // 64 * 32, 1)
+
+
+def _lower_factor(a: torch.Tensor) -> torch.Tensor:
+    """The lower triangle L of L L' = a, of which the lower half is read."""
+    rows = a.shape[-1]
+    if rows <= _WHOLE:
+        return cholesky(a)
+    half = _half(rows)
+    first = _lower_factor(a[..., :half, :half])
+    below = solve_triangular(first, a[..., half:, :half].mT, False, False)
+    last = _lower_factor(a[..., half:, half:] - below.mT @ below)
+    above = torch.nn.functional.pad(first, (0, rows - half))
+    return torch.cat([above, torch.cat([below.mT, last], -1)], -2)
+
+
+def _factors(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """L and U in one matrix, and by step the row that was exchanged with its own, from 0 on."""
+    rows, columns = a.shape[-2:]
+    if min(rows, columns) <= _WHOLE:
+        return lu(a)
+    half = _half(min(rows, columns))
+    first, pivots = _factors(a[..., :half])
+    right = rows_in(row_order(pivots, rows).to(torch.int64), a[..., half:])
+    upper = solve_triangular(first[..., :half, :], right[..., :half, :], False, True)
+    last, more = _factors(right[..., half:, :] - first[..., half:, :] @ upper)
+    below = rows_in(row_order(more, rows - half).to(torch.int64), first[..., half:, :])
+    above = torch.cat([first[..., :half, :], upper], -1)
+    return torch.cat([above, torch.cat([below, last], -1)], -2), torch.cat([pivots, more + half], -1)
+
+
 def _lu_factor(a: torch.Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     del check_errors, pivot
-    made, pivots = lu(a)
+    made, pivots = _factors(a)
     return made, pivots + 1, _info(a)
 
 
@@ -60,7 +95,7 @@ def _lu_unpack(
 
 def _lu(a: torch.Tensor, *, pivot: bool = True) -> Any:
     del pivot
-    made, pivots = lu(a)
+    made, pivots = _factors(a)
     return _lu_unpack(made, pivots + 1)
 
 
@@ -101,7 +136,7 @@ def _inverse(a: torch.Tensor, *, check_errors: bool = False) -> tuple[torch.Tens
 
 def _with_sign(a: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """L and U in one matrix, the pivots, the diagonal of U, and the sign of the exchanges."""
-    made, pivots = lu(_as_kept(a))
+    made, pivots = _factors(_as_kept(a))
     places = torch.arange(pivots.shape[-1], device=a.device)
     sign = torch.where(pivots == places, 1.0, -1.0).to(a.dtype).prod(-1)
     return made, pivots + 1, made.diagonal(dim1=-2, dim2=-1), sign
@@ -120,7 +155,7 @@ def _logarithm(a: torch.Tensor) -> Any:
 def _cholesky(a: torch.Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """The matrix's lower half is read, or its upper one."""
     del check_errors
-    made = cholesky(a.mT if upper else a)
+    made = _lower_factor(a.mT if upper else a)
     return (made.mT if upper else made), _info(a)
 
 

@@ -53,10 +53,10 @@ def test_what_is_refused_for_its_operands() -> None:
         return torch.linalg.inv(x) + torch.linalg.det(x)
 
     line = function.__code__.co_firstlineno + 1
-    x = torch.eye(1025)
+    x = torch.eye(2049)
     with pytest.warns(UserWarning) as caught:
         torch.testing.assert_close(_compiled(function, options={"fallback": True})(x), function(x))
-    reason = "expected matrices of at most 1024 rows or columns, and of 4096 of the other, got 1025 x 1025"
+    reason = "expected matrices of at most 2048 rows or columns, and of 4096 of the other, got 2049 x 2049"
     assert str(caught[0].message) == (
         "backend tilewright: these operators run in PyTorch:\n"
         f"{__file__}:{line} (aten.linalg_inv_ex.default): {reason}\n"

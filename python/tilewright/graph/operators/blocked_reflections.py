@@ -1,7 +1,7 @@
 """Reflections of matrices of many rows on a GPU: those of a panel are one product, after Schreiber and Van Loan.
 
-The panel's vectors are the columns of V, with ones on the diagonal. With the triangle U above the diagonal of V' V, and
-the reflections' scales, a panel's product with C is C - V W, where W is solved for by columns of V' C.
+The panel's vectors are the columns of V, with ones on the diagonal. A panel's product with C is C - V W. The columns of
+W are solved for: on the right is V' C, on the left are a triangle of V' V and the scales.
 """
 
 from __future__ import annotations

@@ -16,6 +16,9 @@ _MOST_THREADS = 512
 LANES = 32
 """No more threads are along columns."""
 
+_AT_ONCE = 8
+"""What so many threads have found is combined before the next barrier."""
+
 
 class Matrices:
     """Statements for each matrix of a batch: in sequence, or in a block of threads for each matrix.
@@ -146,7 +149,7 @@ class Matrices:
     def _combined(
         self, first: list[tuple[str, Any]], visit: Callable[[Any], None], combine: Callable[..., None]
     ) -> list[Expr]:  # fmt: skip
-        """What comes of all numbers: of each thread's own, and then of all threads' by halves."""
+        """What comes of all numbers: of each thread's own, and then of all threads' by eights."""
         ib = self.ib
         best = [ib.allocate(dtype, (1,), name="best", scope="local" if self._by_threads else "") for dtype, _ in first]
         for one, (_, value) in zip(best, first):
@@ -155,14 +158,15 @@ class Matrices:
         if not self._by_threads:
             return [ib.let("found", one[0]) for one in best]
         every = [ib.allocate(dtype, (self._count,), name="every", scope="shared") for dtype, _ in first]
-        other = [ib.allocate(dtype, (1,), name="other", scope="local") for dtype, _ in first]
         for held, one in zip(every, best):
             held[self._thread] = one[0]
-        with ib.for_range(0, self._count.bit_length() - 1, name="level") as level:
-            away = self._thread ^ te.left_shift(te.const(1, "int32"), level.astype("int32"))
-            for held, one in zip(every, other):
-                one[0] = held[away]
-            combine(best, other)
+        span = 1
+        while span < self._count:
+            others = [self._thread ^ te.const(n * span, "int32") for n in range(1, min(_AT_ONCE, self._count // span))]
+            found = [[[ib.let("other", held[away])] for held in every] for away in others]
+            for other in found:
+                combine(best, other)
             for held, one in zip(every, best):
                 held[self._thread] = one[0]
+            span *= _AT_ONCE
         return [ib.let("found", held[0]) for held in every]
