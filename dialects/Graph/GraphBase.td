@@ -54,6 +54,8 @@ def Graph_BroadcastElementwise : Graph_Trait<"BroadcastElementwise">;
 def Graph_Reduction : Graph_Trait<"Reduction">;
 def Graph_MovesElements : Graph_Trait<"MovesElements">;
 def Graph_PermutesElements : Graph_Trait<"PermutesElements">;
+/// Its kernels read operands in any order of their dimensions.
+def Graph_Attends : Graph_Trait<"Attends">;
 
 def Graph_ExtentsAttr : AttrDef<Graph_Dialect, "Extents", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "extents";

@@ -26,7 +26,7 @@ def Graph_DeformConvOp : Graph_PlainOp<"deform_conv", "convolution that reads at
                        DenseI64ArrayAttr:$dilations, I64Attr:$groups, I64Attr:$offset_groups);
 }
 
-def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask) v, of … x heads x rows x width each">, DefaultBuilders {
+def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask) v, of … x heads x rows x width each", [Graph_Attends]>, DefaultBuilders {
   let description = [{
     A mask of bools is true where a query sees a key, one of floats is added to the scaled scores. Query i sees the keys
     from i + `offset` - `before` to i + `offset` + `behind`; -1 is for all keys on that side. A `softcap` c that is not
@@ -40,6 +40,46 @@ def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask
   let arguments = (ins Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v, Optional<Graph_AnyTensor>:$mask,
                        F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap);
   let hasVerifier = 1;
+}
+
+class Graph_TrainedAttentionOp<string mnemonic, string text> : Graph_Op<mnemonic, [Pure, Graph_Operator, Graph_Attends]> {
+  let summary = text;
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def Graph_AttentionWithLogarithmsOp : Graph_TrainedAttentionOp<"attention_with_logarithms", "attention, and the logarithms of its sums"> {
+  let description = [{
+    The first result is that of `graph.attention`, whose operands and attributes these are. The second is the logarithm,
+    by 2, of the sum of exponentials of each query: minus infinity where it sees no key.
+
+    ```mlir
+    %y, %l = graph.attention_with_logarithms %q, %k, %v {scale = 0.125 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64}
+        : (tensor<8x16x64xbf16>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>) -> (tensor<8x16x64xbf16>, tensor<8x16xf32>)
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v, Optional<Graph_AnyTensor>:$mask,
+                       F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap);
+  let results = (outs Graph_FloatTensor:$result, Graph_FloatTensor:$logarithms);
+}
+
+def Graph_AttentionGradientsOp : Graph_TrainedAttentionOp<"attention_gradients", "the gradients of attention"> {
+  let description = [{
+    `head` is the gradient by the result, and `result` and `logarithms` are those of `graph.attention_with_logarithms`.
+    `wanted` has the operands whose gradients are computed, in ascending order. 0 is q, 1 is k, 2 is v, and 3 is the mask,
+    of floats. If they need not be `deterministic`, the order of sums may differ from run to run.
+
+    ```mlir
+    %dq, %dk, %dv = graph.attention_gradients %head, %q, %k, %v, %y, %l {scale = 0.125 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 0, 1, 2>, deterministic = true}
+        : (tensor<8x16x64xbf16>, tensor<8x16x64xbf16>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>, tensor<8x16x64xbf16>, tensor<8x16xf32>)
+        -> (tensor<8x16x64xbf16>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>)
+    ```
+  }];
+  let arguments = (ins Graph_FloatTensor:$head, Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v,
+                       Graph_FloatTensor:$result, Graph_FloatTensor:$logarithms, Optional<Graph_AnyTensor>:$mask,
+                       F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap,
+                       DenseI64ArrayAttr:$wanted, BoolAttr:$deterministic);
+  let results = (outs Variadic<Graph_FloatTensor>:$gradients);
 }
 
 class Graph_PoolOp<string mnemonic, string text> : Graph_PlainOp<mnemonic, text> {

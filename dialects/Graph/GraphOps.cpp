@@ -174,21 +174,66 @@ LogicalResult MatmulOp::verify() {
   return success();
 }
 
-LogicalResult AttentionOp::verify() {
-  auto q = getTensorType(getQ()), k = getTensorType(getK()), v = getTensorType(getV());
+/// Checks the queries, keys and values of attention.
+static LogicalResult verifyAttention(Operation *op, RankedTensorType q, RankedTensorType k, RankedTensorType v) {
   if (q.getRank() < 2 || q.getRank() != k.getRank() || q.getRank() != v.getRank())
-    return emitOpError() << "expected q, k and v of one rank, 2 at least, got " << q << ", " << k << " and " << v;
+    return op->emitOpError() << "expected q, k and v of one rank, 2 at least, got " << q << ", " << k << " and " << v;
   if (q.getElementType() != k.getElementType() || q.getElementType() != v.getElementType())
-    return emitOpError() << "expected q, k and v of one element type, got " << q.getElementType() << ", "
-                         << k.getElementType() << " and " << v.getElementType();
+    return op->emitOpError() << "expected q, k and v of one element type, got " << q.getElementType() << ", "
+                             << k.getElementType() << " and " << v.getElementType();
   int64_t row = q.getRank() - 2, column = row + 1;
   auto differ = [](int64_t a, int64_t b) { return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b; };
   if (differ(q.getDimSize(column), k.getDimSize(column)))
-    return emitOpError() << "expected q and k of one width, got " << q.getDimSize(column) << " and "
-                         << k.getDimSize(column);
+    return op->emitOpError() << "expected q and k of one width, got " << q.getDimSize(column) << " and "
+                             << k.getDimSize(column);
   if (differ(k.getDimSize(row), v.getDimSize(row)))
-    return emitOpError() << "expected as many keys as values, got " << k.getDimSize(row) << " and "
-                         << v.getDimSize(row);
+    return op->emitOpError() << "expected as many keys as values, got " << k.getDimSize(row) << " and "
+                             << v.getDimSize(row);
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  return verifyAttention(*this, getTensorType(getQ()), getTensorType(getK()), getTensorType(getV()));
+}
+
+/// Checks that there is a logarithm for each query of the result.
+static LogicalResult verifyLogarithms(Operation *op, RankedTensorType result, RankedTensorType logarithms) {
+  if (result.getRank() < 2 || logarithms.getShape() != result.getShape().drop_back())
+    return op->emitOpError() << "expected a logarithm for each row of the result, got " << logarithms << " for "
+                             << result;
+  return success();
+}
+
+LogicalResult AttentionWithLogarithmsOp::verify() {
+  if (failed(verifyAttention(*this, getTensorType(getQ()), getTensorType(getK()), getTensorType(getV()))))
+    return failure();
+  return verifyLogarithms(*this, getTensorType(getResult()), getTensorType(getLogarithms()));
+}
+
+LogicalResult AttentionGradientsOp::verify() {
+  auto result = getTensorType(getResult());
+  if (failed(verifyAttention(*this, getTensorType(getQ()), getTensorType(getK()), getTensorType(getV()))) ||
+      failed(verifyLogarithms(*this, result, getTensorType(getLogarithms()))))
+    return failure();
+  if (getHead().getType() != result)
+    return emitOpError() << "expected a head of the result's type, got " << getHead().getType() << " and " << result;
+  SmallVector<Value> inputs{getQ(), getK(), getV()};
+  if (Value mask = getMask(); mask && isa<FloatType>(getTensorType(mask).getElementType()))
+    inputs.push_back(mask);
+  int64_t last = -1, count = inputs.size();
+  for (int64_t one : getWanted()) {
+    if (one <= last || one >= count)
+      return emitOpError() << "expected wanted of ascending numbers below " << count << ", got " << one << " behind "
+                           << last;
+    last = one;
+  }
+  if (getWanted().empty() || getWanted().size() != getNumResults())
+    return emitOpError() << "expected a result for each that is wanted, and one at least, got " << getNumResults()
+                         << " for " << getWanted().size();
+  for (auto [one, gradient] : llvm::zip(getWanted(), getGradients()))
+    if (gradient.getType() != inputs[one].getType())
+      return emitOpError() << "expected a gradient of its operand's type, got " << gradient.getType() << " and "
+                           << inputs[one].getType();
   return success();
 }
 

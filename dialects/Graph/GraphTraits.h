@@ -24,6 +24,9 @@ template <typename Op> class MovesElements : public mlir::OpTrait::TraitBase<Op,
 /// operand's memory, seen with other extents and strides.
 template <typename Op> class PermutesElements : public mlir::OpTrait::TraitBase<Op, PermutesElements> {};
 
+/// Attention, or its gradients: the kernels read operands whose dimensions lie in any order.
+template <typename Op> class Attends : public mlir::OpTrait::TraitBase<Op, Attends> {};
+
 } // namespace tilewright::graph
 
 #endif

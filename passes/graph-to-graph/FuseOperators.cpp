@@ -159,7 +159,7 @@ std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Oper
 }
 
 static bool hasAttention(ArrayRef<Operation *> operators) {
-  return llvm::any_of(operators, [](Operation *op) { return isa<graph::AttentionOp>(op); });
+  return llvm::any_of(operators, [](Operation *op) { return op->hasTrait<graph::Attends>(); });
 }
 
 /// Whether the operators may be another view of the same memory: a slice at most, then reshapes, then a transpose; or
@@ -175,9 +175,11 @@ std::string Fusion::getObstacleOfAttention(Operation *producer, Operation *user,
   if (!stridedAttention)
     return "attention is a group of its own";
   ArrayRef<Operation *> from = clusters[producer].operators;
-  bool isOperand = isa<graph::AttentionOp>(user) && mayBeView(from);
+  bool isOperand = user->hasTrait<graph::Attends>() && mayBeView(from);
+  // The head, queries, keys, values and the result; or queries, keys and values.
+  unsigned numViews = isa<graph::AttentionGradientsOp>(user) ? 5 : 3;
   for (OpOperand &operand : user->getOpOperands())
-    isOperand &= operand.get().getDefiningOp() != producer || operand.getOperandNumber() < 3;
+    isOperand &= operand.get().getDefiningOp() != producer || operand.getOperandNumber() < numViews;
   if (isOperand)
     return "";
   return hasAttention(from) && !isa<graph::SliceOp>(user) && mayBeView(clusters[last].operators)

@@ -77,7 +77,7 @@ struct ViewReshapes : impl::ViewReshapesBase<ViewReshapes> {
       DenseMap<std::pair<Value, Type>, Value> reshapes;
       for (auto group : llvm::make_early_inc_range(function.getOps<graph::GroupOp>())) {
         // Attention reads views that are not row-major.
-        if (!group.getBody().getOps<graph::AttentionOp>().empty())
+        if (llvm::any_of(group.getBody().front(), [](Operation &op) { return op.hasTrait<graph::Attends>(); }))
           continue;
         moveBefore(group, reshapes);
         moveBehind(group);

@@ -20,7 +20,7 @@ from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.strides import Strided
 from ..te.walks import parts
-from .attention_groups import AttentionGroup, attention_group
+from .attention_groups import ATTENTION, AttentionGroup, attention_group
 from .convolution_groups import ConvolutionGroup, convolution_group
 from .definitions import label_of, symbols_apart, tensors_of
 from .joint_results import as_one_stage
@@ -190,7 +190,7 @@ def _read_group(
     text.append(str([list(tensors).index(value) for value in yielded]))
     with at_source(Source(next(reversed(nodes), "group"), 0)):
         kernel: AttentionGroup | ConvolutionGroup | None = None
-        if "attention" in names:
+        if not ATTENTION.isdisjoint(names):
             kernel = attention_group(members, symbols, target)
         elif "windows" in names and target.kind != "cpu":
             kernel = convolution_group(members, constants, yielded, symbols, target)

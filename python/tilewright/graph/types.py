@@ -146,7 +146,7 @@ def extent_of(text: str, symbols: Mapping[str, Var]) -> Extent:
 
 # Attributes whose elements are numbers, not extents.
 _INTEGERS = frozenset(
-    "permutation steps before after repeats axes strides dilations kernel image".split()
+    "permutation steps before after wanted repeats axes strides dilations kernel image".split()
 )  # fmt: skip
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from .. import te
 from ..errors import TilewrightValueError as ValueError
-from ..graph.operators.common import accumulator, at
+from ..graph.operators.attention_gradients import GRADIENTS, gradients_by_stages
+from ..graph.operators.common import accumulator
 from ..rules import auto_schedule
-from ..schedules.attention_backward import attention_gradients_of
-from ..schedules.attention_choice import gradient_tiles_for, is_for_tma, lists_tiles
-from ..schedules.scores import Dropout, heads_of, of_head, score
+from ..schedules.attention_choice import is_for_tma
+from ..schedules.gradient_kernels import gradient_kernels
 from ..target import Target, current_gpu
-from ..te import Expr, Tensor
 from ..te.alignment import ALIGNMENT
 from .attention import check_attention, check_dropout, check_heads, options_of, result_shape
 from .by_rules import given
@@ -27,17 +22,8 @@ from .strides import row_major
 
 __all__ = ["attention_gradients"]
 
-_SHARED_QUERIES = 64  # of a tile whose gradients of scores are operand A of another matmul
-_GRADIENTS = ("q", "k", "v", "mask", "sinks")
 _LOADED = ("head", "q", "k", "v", "result")
 _HALVES = ("float16", "bfloat16")
-_ALL = 3  # gradients of one kernel
-_ADDED_WIDTHS = (128,)  # columns of heads for which it is faster, whatever the mask
-_NARROW = 64
-"""Columns of heads for which it is faster where there is no window, cap, mask of an array or dropout. But for five
-matmuls without a mask, two blocks then share an SM: one computes while the other waits. On an H200, 16 Ki tokens take
-0.91 of the time with seven matmuls and a causal mask, and 0.82 of it with five."""
-_SHARING = {"registers": (24, 232), "stages": 3}
 
 
 def _as_loaded(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -141,45 +127,26 @@ def attention_gradients(
     dropped: dict[str, Any] = {"dropout_p": dropout_p, "seed": named.pop("seed", None)}
     known = {name: named.pop(name, None) for name in ("result", "logarithms", "lengths", "slopes", "sinks")}
     options["softcap"] = softcap
-    is_cut = softcap is not None or options["before"] is not None
-    is_read = any(one is not None for one in (mask, lengths, slopes))
-    tiles = None
-    # Kernels sum the gradient by a mask for each key.
-    is_summed = mask is None or "mask" not in names or mask.shape[-1] == k.shape[-2]
-    if (target is None or target.kind != "cpu") and is_summed:
-        tiles = gradient_tiles_for(q, k, v, expected[0], current_gpu(), is_cut=is_cut, reads=is_read)
-    if tiles is not None:
-        is_added = not deterministic and logarithms is not None and names[:_ALL] == [*_GRADIENTS[:_ALL]]
-        is_added = is_added and mask is None and len(tiles) == _ALL
-        is_narrow = q.shape[-1] == v.shape[-1] == _NARROW and mask is None and len(tiles) == _ALL
-        is_narrow = is_narrow and not (is_cut or is_read or dropout_p)
-        is_added = is_added and (is_narrow or q.shape[-1] in _ADDED_WIDTHS)
-        is_shared = is_narrow and not (is_added and options["behind"] is None)
-        if is_shared:
-            tiles = (tiles[0], tiles[1] if is_added else (_NARROW, _NARROW), (_NARROW, _NARROW))
-        elif is_added:
-            # A block's warpgroups part the columns of what they add, or else its queries.
-            rows = tiles[2][0]
-            tiles = (*tiles[:2], (rows, _SHARED_QUERIES if rows == q.shape[-1] else rows))
-        is_listed = False
-        if mask is not None and lengths is None:
-            is_listed = lists_tiles(mask, expected[0], k.shape[-2], {"tile": tiles[1]})
-        s, made = attention_gradients_of(
-            *named.values(), scale=scale, tiles=tiles, adds=is_added, wanted=[name.upper() for name in names],
-            is_listed=is_listed, **known, **options, **dropped, **(_SHARING if is_shared else {}),
+    made = None
+    if target is None or target.kind != "cpu":
+        made = gradient_kernels(
+            [*named.values()], (q, k, v), mask, wanted=names, deterministic=deterministic, gpu=current_gpu(),
+            scale=scale, **known, **options, **dropped,
         )  # fmt: skip
+    if made is not None:
+        s, outputs = made
         if documents is not None:
             s[named["mask"]].compute_inline()
-        return s, [*inputs, *made[-len(names) :]]
-    outputs = _defined(*named.values(), scale=scale, **known, **options, **dropped)
-    outputs = [outputs[name] for name in names]
+        return s, [*inputs, *outputs]
+    defined = gradients_by_stages(*named.values(), scale=scale, **known, **options, **dropped)
+    outputs = [defined[name] for name in names]
     return auto_schedule(outputs, target), [*inputs, *outputs]
 
 
 def _names(wanted: Sequence[str] | None, mask: Operand | None, sinks: Operand | None) -> list[str]:
     """The arrays whose gradients are wanted, in order."""
     others = {"mask": mask is not None and mask.dtype != "bool", "sinks": sinks is not None}
-    there = [name for name in _GRADIENTS if others.get(name, True)]
+    there = [name for name in GRADIENTS if others.get(name, True)]
     names = there if wanted is None else [name for name in there if name in wanted]
     if not names or wanted is not None and not set(wanted) <= set(names):
         raise ValueError(f"attention_gradients: expected wanted of one or more of {', '.join(there)}, got {wanted}")
@@ -197,173 +164,3 @@ def _check_logarithms(logarithms: Operand | None, result: Operand | None, expect
             f"attention_gradients: expected logarithms of {dtype} and shape {shape}, got {logarithms.dtype} and "
             f"{logarithms.shape}"
         )
-
-
-def _defined(
-    head: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None,
-    before: int | None, behind: int | None, offset: int, softcap: float | None, dropout_p: float, seed: Tensor | None,
-    result: Tensor | None, logarithms: Tensor | None, lengths: Tensor | None, slopes: Tensor | None,
-    sinks: Tensor | None,
-) -> dict[str, Tensor]:  # fmt: skip
-    """The gradients as stages: the weights P of a softmax, and dS = P (dP - sum of P dP) of its scores."""
-    acc, heads = accumulator(q.dtype), heads_of(q, k, v)
-    extents: list[Any] = [*q.shape[-2:], k.shape[-2], v.shape[-1]]
-    queries, width, keys, wide = extents
-    factor = scale if scale is not None else width**-0.5 if width else 0.0
-    shape = [*heads, queries, keys]
-
-    def dot(name: str, a: Tensor, b: Tensor, extent: int) -> Tensor:
-        """Of each query's row of `a` and each key's row of `b`."""
-        axis = te.reduce_axis((0, extent), name="d")
-
-        def element(*places: Any) -> Expr:
-            *outer, i, j = places
-            first, second = of_head(a, outer, i, axis, heads=heads), of_head(b, outer, j, axis, heads=heads)
-            return te.sum(first.astype(acc) * second.astype(acc), axis=axis)
-
-        return te.compute(shape, element, name=name)
-
-    raw, dP = dot("QK", q, k, width), dot("dP", head, v, wide)
-    dropout = Dropout.of(dropout_p, seed)
-
-    def used(value: Expr, places: Sequence[Any]) -> Expr:
-        """A weight that dropout leaves, or its gradient."""
-        *outer, i, j = places
-        return value if dropout is None else dropout.of_weight(value, outer, i, j, heads=heads, queries=queries)
-
-    def masked(*places: Any) -> Expr:
-        own = None if mask is None else at(mask, list(places), shape)
-        *outer, i, j = places
-        first = offset if lengths is None else lengths(outer[0]) + (offset - queries)
-        value = score(
-            raw(*places), i, j, mask=own, scale=factor, before=before, behind=behind, offset=first, softcap=softcap,
-            slope=None if slopes is None else slopes(outer[-1]),
-        )  # fmt: skip
-        if lengths is None:
-            return value
-        return te.select(j < lengths(outer[0]), value, te.const(float("-inf"), acc))
-
-    S = te.compute(shape, masked, name="S")
-    P, share = _weights(S, logarithms, sinks)
-    if result is None:
-
-        def multiplied(*places: Any) -> Expr:
-            return P(*places) * used(dP(*places), places)
-
-        D = _over_keys("D", te.sum, multiplied, shape)
-    else:
-        c = te.reduce_axis((0, wide), name="c")
-        D = te.compute(
-            shape[:-1], lambda *row: te.sum(head(*row, c).astype(acc) * result(*row, c).astype(acc), axis=c), name="D"
-        )
-    dS = te.compute(shape, lambda *at: P(*at) * (used(dP(*at), at) - D(*at[:-1])), name="dS")
-
-    def slope(*places: Any) -> Expr:
-        """Of a score, before what is added to it, by the dot product."""
-        if softcap is None:
-            return te.const(factor, acc)
-        bent = te.tanh(raw(*places) * (factor / softcap))
-        return (1.0 - bent * bent) * factor
-
-    # Operands of matmuls are rounded to the type, as in the forward direction.
-    weights = te.compute(shape, lambda *at: used(P(*at), at).astype(q.dtype), name="P.rounded")
-    scores = te.compute(shape, lambda *at: (dS(*at) * slope(*at)).astype(q.dtype), name="dS.rounded")
-
-    def of_rows(name: str, a: Tensor, b: Tensor, extent: int, columns: int, *, transposed: bool) -> Tensor:
-        """a @ b, or its transpose @ b, with a row for each query or key of each head."""
-        axis = te.reduce_axis((0, extent), name="r")
-
-        def element(*places: Any) -> Expr:
-            *outer, i, c = places
-            first = a(*outer, axis, i) if transposed else a(*outer, i, axis)
-            return te.sum(first.astype(acc) * of_head(b, outer, axis, c, heads=heads).astype(acc), axis=axis)
-
-        return te.compute([*heads, keys if transposed else queries, columns], element, name=name)
-
-    made = {
-        "q": _of_input(of_rows("dQ.heads", scores, k, keys, width, transposed=False), q, "dQ"),
-        "k": _of_input(of_rows("dK.heads", scores, q, queries, width, transposed=True), k, "dK"),
-        "v": _of_input(of_rows("dV.heads", weights, head, queries, wide, transposed=True), v, "dV"),
-    }
-    if mask is not None and mask.dtype != "bool":
-        made["mask"] = _of_input(dS, mask, "dmask")
-    if sinks is not None:
-        # A sink's share of the weights has no value, so that it only takes from others.
-        axes = [te.reduce_axis((0, extent), name=f"r{d}") for d, extent in enumerate((*heads[:-1], queries))]
-
-        def taken_by(h: Any) -> Expr:
-            row = (*axes[:-1], h, axes[-1])
-            return te.sum(share(*row) * (0.0 - D(*row)), axis=axes)
-
-        taken = te.compute(sinks.shape, taken_by, name="dsinks.sum")
-        made["sinks"] = te.compute(sinks.shape, lambda h: taken(h).astype(sinks.dtype), name="dsinks")
-    return made
-
-
-def _over_keys(name: str, reducer: Any, element: Any, shape: Sequence[Any]) -> Tensor:
-    """A number for each query: its elements of such a shape reduced over the keys, which are the last axis."""
-    axis = te.reduce_axis((0, shape[-1]), name="j")
-    return te.compute(shape[:-1], lambda *row: reducer(element(*row, axis), axis=axis), name=name)
-
-
-def _weights(S: Tensor, logarithms: Tensor | None, sinks: Tensor | None) -> tuple[Tensor, Callable[..., Expr]]:
-    """The softmax of scores over the keys, whose sums may be known; 0 where a query sees no key. And what share of a
-    row's weights its sink has."""
-    acc, shape = S.dtype, S.shape
-    none = te.const(0.0, acc)
-
-    def sink(row: Sequence[Any]) -> Expr:
-        assert sinks is not None
-        return sinks(row[-2]).astype(acc)
-
-    if logarithms is None:
-        M = _over_keys("M", te.max, S, shape)
-        lowest = te.const(float(np.finfo(acc).min), acc)
-
-        def largest(row: Sequence[Any]) -> Expr:
-            return te.max(M(*row), lowest if sinks is None else sink(row))
-
-        E = te.compute(shape, lambda *at: te.exp(S(*at) - largest(at[:-1])), name="E")
-        L = _over_keys("L", te.sum, E, shape)
-
-        def total_of(row: Sequence[Any]) -> Expr:
-            return L(*row) if sinks is None else L(*row) + te.exp(sink(row) - largest(row))
-
-        def weight(*places: Any) -> Expr:
-            total = total_of(places[:-1])
-            return te.select(total == none, none, E(*places) / total)
-
-        def share(*row: Any) -> Expr:
-            return te.exp(sink(row) - largest(row)) / total_of(row)
-    else:
-
-        def weight(*places: Any) -> Expr:
-            known = logarithms(*places[:-1])
-            value = te.exp2(S(*places) * math.log2(math.e) - known)
-            return te.select(known == te.const(float("-inf"), acc), none, value)
-
-        def share(*row: Any) -> Expr:
-            return te.exp2(sink(row) * math.log2(math.e) - logarithms(*row))
-
-    return te.compute(shape, weight, name="P"), share
-
-
-def _of_input(gradient: Tensor, x: Tensor, name: str) -> Tensor:
-    """The gradient by an input: summed where an element of the input is read by several heads, rows or columns."""
-    skipped = gradient.ndim - x.ndim
-    lead: Sequence[Any] = gradient.shape[:skipped]
-    axes = [te.reduce_axis((0, extent), name=f"b{d}") for d, extent in enumerate(lead)]
-    shared: dict[int, tuple[Any, int]] = {}  # by dimension of x: the axis of what shares an element, and how much does
-    for d, own in enumerate(x.shape):
-        extent: Any = gradient.shape[d + skipped]
-        if isinstance(own, int) and own != extent and own > 0:
-            shared[d] = (te.reduce_axis((0, extent // own), name=f"g{d}"), extent // own)
-    over = [*axes, *(axis for axis, _ in shared.values())]
-
-    def element(*places: Any) -> Expr:
-        own = [p if d not in shared else p * shared[d][1] + shared[d][0] for d, p in enumerate(places)]
-        value = gradient(*axes, *own)
-        return te.sum(value, axis=over) if over else value.astype(x.dtype)
-
-    made = te.compute(x.shape, element, name=f"{name}.sum" if over else name)
-    return te.compute(x.shape, lambda *places: made(*places).astype(x.dtype), name=name) if over else made

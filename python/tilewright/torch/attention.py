@@ -213,7 +213,7 @@ def _op_for_training(
 @_op_for_training.register_fake
 def _(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *_: Any) -> tuple[torch.Tensor, torch.Tensor]:
     result = _empty(q, k, v)
-    return result, result.new_empty(result.shape[:-1], dtype=torch.float32)
+    return result, result.new_empty(result.shape[:-1], dtype=torch.promote_types(q.dtype, torch.float32))
 
 
 def _setup_training(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.Tensor]) -> None:

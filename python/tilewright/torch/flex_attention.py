@@ -1,8 +1,8 @@
 """FlexAttention of PyTorch: what a score and a mask become is read from their functions, and computed by attention.
 
 A mask that is a window of keys becomes one, so that tiles outside of it are not visited. What is added to scores
-becomes a mask of floats, and a soft cap stays one. Other functions of scores are computed with all scores in memory,
-and so are the gradients.
+becomes a mask of floats, and a soft cap stays one. So it is for the gradients, if none is by what a function reads.
+Other functions of scores are computed with all scores in memory.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .control import module_of
 from .decompositions import aten_decompositions
-from .flex_functions import Window, everywhere, result_of, score_of, window_of
-from .scaled_dot_product import lying_as
+from .flex_functions import Score, Window, everywhere, result_of, score_of, window_of
+from .scaled_dot_product import gradients_of, lying_as
 
 __all__ = ["expanded"]
 
@@ -41,9 +41,10 @@ def expanded(node: Node) -> tuple[GraphModule, list[Node], Any]:
     users: Any = node.users
     read: set[int] = {one.args[1] for one in users if one.target is operator.getitem}
     if node.target is torch.ops.higher_order.flex_attention:
-        function = partial(_forward, window=_window_of_node(node), has_sums=bool(read - {0}))
+        function = partial(_forward, window=_window_of_node(node), read=read)
     else:
-        function = partial(_backward, of_buffers=[one is not None for one in node.meta["val"][3]])
+        of_buffers = [one is not None and _OF_BUFFERS in read for one in node.meta["val"][_OF_BUFFERS]]
+        function = partial(_backward, window=_window_of_node(node, _BACKWARD_MASK), of_buffers=of_buffers)
 
     def made(*tensors: torch.Tensor) -> list[Any]:
         values = dict(zip(taken, tensors, strict=True))
@@ -82,34 +83,27 @@ def _given(one: Any, values: dict[Node, torch.Tensor]) -> Any:
     return module_of(one) if one.op == "get_attr" else one.meta["val"]
 
 
-def _window_of_node(node: Node) -> Window | None:
+_FORWARD_MASK, _BACKWARD_MASK = 4, 9  # the places of a block mask among the arguments
+_OF_BUFFERS = 3  # the place among the results of the gradients by what the function of scores reads
+_BUFFERS = 4  # places from there to the tensors that the mask reads
+
+
+def _window_of_node(node: Node, place: int = _FORWARD_MASK) -> Window | None:
     """The window that the mask of a call is; None where it is none, or reads tensors."""
     args: Any = node.args
-    if len(args) > 8 and args[8]:
+    if len(args) > place + _BUFFERS and args[place + _BUFFERS]:
         return None
-    module = module_of(args[4][-1])
+    module = module_of(args[place][-1])
     query, key = args[0].meta["val"], args[1].meta["val"]
     return window_of(module, result_of(module), [*query.shape[:3], key.shape[2]])
 
 
-def _forward(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, score_mod: GraphModule, block_mask: Sequence[Any],
-    scale: float, kernel_options: dict[str, Any], score_buffers: Sequence[Any] = (), mask_buffers: Sequence[Any] = (),
-    *, window: Window | None, has_sums: bool,
-) -> tuple[torch.Tensor | None, ...]:  # fmt: skip
-    """FlexAttention's results: the output and, with `has_sums`, the logarithms of sums and the maxima, of base 2."""
-    found = score_of(score_mod)
-    sums: Sequence[Any] = (None, None)
-    if found is None or has_sums:
-        dense, *sums = math_attention(
-            query, key, value, score_mod, tuple(block_mask), scale, kernel_options, tuple(score_buffers),
-            tuple(mask_buffers),
-        )  # fmt: skip
-        if found is None:
-            return lying_as(dense, query), *sums
-    assert found is not None
-    batches = query.shape[0]
-    extents = [batches, query.shape[1], query.shape[2], key.shape[2]]
+def _added(
+    found: Score, query: torch.Tensor, key: torch.Tensor, score_mod: GraphModule, block_mask: Sequence[Any],
+    score_buffers: Sequence[Any], mask_buffers: Sequence[Any], window: Window | None,
+) -> torch.Tensor | None:  # fmt: skip
+    """The mask of what functions of scores and masks say, beside a window: of bools, or of floats that are added."""
+    extents = [query.shape[0], query.shape[1], query.shape[2], key.shape[2]]
     of_score = partial(
         everywhere, score_mod, skipped=1, extents=extents, buffers=score_buffers, device=query.device
     )  # fmt: skip
@@ -117,25 +111,62 @@ def _forward(
     if window is None:
         kept.append(everywhere(block_mask[-1], result_of(block_mask[-1]), 0, extents, mask_buffers, query.device))
     mask = reduce(torch.logical_and, kept) if kept else None
-    if found.added:
-        bias = reduce(operator.add, (of_score(wanted=one).to(torch.float32) * sign for one, sign in found.added))
-        mask = bias if mask is None else torch.where(mask, bias, bias.new_full((), -math.inf))
-    before, behind, offset = (None, None, 0) if window is None else (window.before, window.behind, window.offset)
-    key, value = (one.expand(batches, *one.shape[1:]) for one in (key, value))
-    output = torch.ops.tilewright.attention(
-        query, key, value, mask, False, scale, True, before, behind, found.cap, offset
-    )  # fmt: skip
-    return lying_as(output, query), *sums
+    if not found.added:
+        return mask
+    bias = reduce(operator.add, (of_score(wanted=one).to(torch.float32) * sign for one, sign in found.added))
+    return bias if mask is None else torch.where(mask, bias, bias.new_full((), -math.inf))
+
+
+def _bounds(window: Window | None) -> tuple[int | None, int | None, int]:
+    """The keys before and behind a query that it sees, and the place of the first query."""
+    return (None, None, 0) if window is None else (window.before, window.behind, window.offset)
+
+
+def _forward(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, score_mod: GraphModule, block_mask: Sequence[Any],
+    scale: float, kernel_options: dict[str, Any], score_buffers: Sequence[Any] = (), mask_buffers: Sequence[Any] = (),
+    *, window: Window | None, read: set[int],
+) -> tuple[torch.Tensor | None, ...]:  # fmt: skip
+    """FlexAttention's results: the output, the logarithms of sums and the maxima, of base 2; None for what is not
+    `read`."""
+    found = score_of(score_mod)
+    if found is None or not read <= {0, 1}:
+        dense, *others = math_attention(
+            query, key, value, score_mod, tuple(block_mask), scale, kernel_options, tuple(score_buffers),
+            tuple(mask_buffers),
+        )  # fmt: skip
+        return lying_as(dense, query), *others
+    mask = _added(found, query, key, score_mod, block_mask, score_buffers, mask_buffers, window)
+    before, behind, offset = _bounds(window)
+    key, value = (one.expand(query.shape[0], *one.shape[1:]) for one in (key, value))
+    operands = query, key, value, mask, False, scale, True, before, behind, found.cap, offset
+    if 1 in read:
+        output, logarithms = torch.ops.tilewright.attention_with_logarithms(*operands)
+        return lying_as(output, query), logarithms, None
+    return lying_as(torch.ops.tilewright.attention(*operands), query), None, None
 
 
 def _backward(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, out: torch.Tensor, logarithms: torch.Tensor,
     of_out: torch.Tensor | None, of_logarithms: torch.Tensor | None, score_mod: GraphModule, joint: GraphModule,
     block_mask: Sequence[Any], scale: float, kernel_options: dict[str, Any], score_buffers: Sequence[Any] = (),
-    mask_buffers: Sequence[Any] = (), *, of_buffers: Sequence[bool] = (),
+    mask_buffers: Sequence[Any] = (), *, window: Window | None, of_buffers: Sequence[bool] = (),
 ) -> tuple[Any, ...]:  # fmt: skip
     """The gradients of FlexAttention by queries, keys, values and what the function of scores reads."""
     del kernel_options
+    found = score_of(score_mod)
+    if found is not None and of_out is not None and of_logarithms is None and not any(of_buffers):
+        mask = _added(found, query, key, score_mod, block_mask, score_buffers, mask_buffers, window)
+        before, behind, offset = _bounds(window)
+        batches = query.shape[0]
+        k, v = (one.expand(batches, *one.shape[1:]) for one in (key, value))
+        made, *of_keys = gradients_of(
+            of_out, query, k, v, out, logarithms, mask, scale=scale, before=before, behind=behind, softcap=found.cap,
+            offset=offset,
+        )  # fmt: skip
+        pairs = zip(of_keys, (key, value), strict=True)
+        of_keys = [one.sum(0, keepdim=True) if like.shape[0] < batches else one for one, like in pairs]
+        return lying_as(made, query), lying_as(of_keys[0], key), lying_as(of_keys[1], value), (None,) * len(of_buffers)
     wide = torch.promote_types(query.dtype, torch.float32)
     batches, heads, shared = query.shape[0], query.shape[1], query.shape[1] // key.shape[1]
     q, k, v, out = (one.to(wide) for one in (query, key, value, out))

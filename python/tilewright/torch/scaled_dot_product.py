@@ -1,4 +1,4 @@
-"""`scaled_dot_product_attention` of PyTorch, on any device: this package's operator, or that which has gradients.
+"""`scaled_dot_product_attention` of PyTorch, on any device: this package's operators, which have gradients.
 
 PyTorch chooses among several operators, by the device and by its library, each with its own for the gradients.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["attended", "decompositions", "lying_as"]
+__all__ = ["attended", "decompositions", "gradients_of", "lying_as"]
 
 _aten: Any = torch.ops.aten
 _RANK = 4  # batches, heads, rows and columns
@@ -35,15 +35,12 @@ def attended(
         attn_mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.dim() > 2 else attn_mask
     query, key, value = three
     given = [one for one in (query, key, value, attn_mask) if one is not None]
-    if not (torch.is_grad_enabled() and any(one.requires_grad for one in given)):
-        made = torch.ops.tilewright.attention(query, key, value, attn_mask, is_causal, scale, enable_gqa)
-        made = lying_as(made, torch.empty_like(query))
-    elif query.shape[-1] != value.shape[-1] or (attn_mask is not None and attn_mask.requires_grad):
-        made = _by_matmuls(query, key, value, attn_mask, enable_gqa=enable_gqa, **options)
+    operands = query, key, value, attn_mask, is_causal, scale, enable_gqa
+    if torch.is_grad_enabled() and any(one.requires_grad for one in given):
+        made = torch.ops.tilewright.attention_with_logarithms(*operands)[0]
     else:
-        made = _aten._scaled_dot_product_flash_attention_for_cpu(
-            query, key, value, attn_mask=attn_mask, **options
-        )[0]  # fmt: skip
+        made = torch.ops.tilewright.attention(*operands)
+    made = lying_as(made, torch.empty_like(query))
     for _ in range(missing):
         made = made.squeeze(-3)
     return made
@@ -80,21 +77,6 @@ def _is_taken(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, enabl
     return same and (not has_groups or key.shape[-3] == value.shape[-3])
 
 
-def _scores(
-    query: torch.Tensor, key: torch.Tensor, is_causal: bool, attn_mask: torch.Tensor | None, scale: float | None
-) -> torch.Tensor:  # fmt: skip
-    """The scores of attention, with their mask; the matmuls are those of PyTorch's decomposition."""
-    factor = math.sqrt(query.shape[-1] ** -0.5 if scale is None else scale)
-    if query.shape[1] != key.shape[1]:
-        key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
-    scores = (query * factor) @ (key.transpose(-2, -1) * factor)
-    if is_causal:
-        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
-    if attn_mask is None:
-        return scores
-    return scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype == torch.bool else scores + attn_mask
-
-
 def _attention(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, dropout_p: float = 0.0, is_causal: bool = False, *,
     attn_mask: torch.Tensor | None = None, scale: float | None = None,
@@ -106,10 +88,10 @@ def _attention(
     The second result, which training needs, is the logarithm of the sum of each row's weights.
     """
     del dropout_p  # of this operator 0
-    output = torch.ops.tilewright.attention(query, key, value, attn_mask, is_causal, scale, True)
-    wide = torch.promote_types(query.dtype, torch.float32)
-    sums = _scores(query, key, is_causal, attn_mask, scale).to(wide).logsumexp(-1)
-    return lying_as(output, torch.empty_like(query)), sums
+    output, sums = torch.ops.tilewright.attention_with_logarithms(
+        query, key, value, attn_mask, is_causal, scale, True
+    )  # fmt: skip
+    return lying_as(output, torch.empty_like(query)), sums * math.log(2)
 
 
 # Batches, heads, rows and columns as they may lie in memory; most models split rows into heads, which is the first.
@@ -129,24 +111,22 @@ def _attention_backward(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:  # fmt: skip
     """The gradients of attention: its weights are computed again from the sums."""
     del dropout_p  # of this operator 0
-    wide = torch.promote_types(query.dtype, torch.float32)
-    factor = query.shape[-1] ** -0.5 if scale is None else scale
-    groups = query.shape[1] // key.shape[1]
+    made = gradients_of(
+        grad, query, key, value, out, sums / math.log(2), attn_mask, is_causal=is_causal, scale=scale
+    )  # fmt: skip
+    return made[0], made[1], made[2]
 
-    def shared(x: torch.Tensor) -> torch.Tensor:
-        return x if groups == 1 else x.repeat_interleave(groups, 1)
 
-    def summed(x: torch.Tensor) -> torch.Tensor:
-        return x if groups == 1 else x.unflatten(1, (key.shape[1], groups)).sum(2)  # pyright: ignore[reportUnknownVariableType]
-
-    scores = _scores(query, key, is_causal, attn_mask, scale).to(wide)
-    # A row that is masked away whole has the sum 0, and weights of 0.
-    shift = sums.masked_fill(sums == -math.inf, 0.0).unsqueeze(-1)
-    weights = (scores - shift).exp()
-    grad, out, q, k, v = (one.to(wide) for one in (grad, out, query, shared(key), shared(value)))
-    of_scores = weights * (grad @ v.transpose(-2, -1) - (grad * out).sum(-1, keepdim=True)) * factor
-    made = of_scores @ k, summed(of_scores.transpose(-2, -1) @ q), summed(weights.transpose(-2, -1) @ grad)
-    return tuple(one.to(like.dtype) for one, like in zip(made, (query, key, value)))  # type: ignore[return-value]
+def gradients_of(
+    head: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, out: torch.Tensor,
+    logarithms: torch.Tensor, mask: torch.Tensor | None, *, is_causal: bool = False, scale: float | None = None,
+    before: int | None = None, behind: int | None = None, softcap: float | None = None, offset: int = 0,
+) -> list[torch.Tensor]:  # fmt: skip
+    """The gradients by queries, keys and values; `logarithms` are of base 2."""
+    options = is_causal, scale, True, before, behind, softcap, offset
+    return torch.ops.tilewright.attention_gradients(
+        [True, True, True], head, query, key, value, mask, *options, result=out, logarithms=logarithms
+    )
 
 
 def decompositions() -> dict[Any, Any]:

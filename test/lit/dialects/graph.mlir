@@ -63,3 +63,13 @@ func.func @unsigned(%x: tensor<2x3xui8>) -> (tensor<2x2xui8>, tensor<2x2xi64>) {
   %v, %p = graph.topk %x {axis = 1 : i64, k = 2 : i64, largest = true} : (tensor<2x3xui8>) -> (tensor<2x2xui8>, tensor<2x2xi64>)
   return %v, %p : tensor<2x2xui8>, tensor<2x2xi64>
 }
+
+// CHECK-LABEL: func.func @trained
+func.func @trained(%head: tensor<2x5x8xbf16>, %k: tensor<1x5x8xbf16>, %m: tensor<5x5xf32>) -> (tensor<1x5x8xbf16>, tensor<5x5xf32>) {
+  // CHECK: graph.attention_with_logarithms %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {before = -1 : i64, behind = 0 : i64, offset = 0 : i64, scale = 5.000000e-01 : f64, softcap = 0.000000e+00 : f64} : (tensor<2x5x8xbf16>, tensor<1x5x8xbf16>, tensor<1x5x8xbf16>, tensor<5x5xf32>) -> (tensor<2x5x8xbf16>, tensor<2x5xf32>)
+  %y, %l = graph.attention_with_logarithms %head, %k, %k, %m {scale = 0.5 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x5x8xbf16>, tensor<1x5x8xbf16>, tensor<1x5x8xbf16>, tensor<5x5xf32>) -> (tensor<2x5x8xbf16>, tensor<2x5xf32>)
+  // CHECK: graph.attention_gradients %{{.*}} {before = -1 : i64, behind = 0 : i64, deterministic = false, offset = 0 : i64, scale = 5.000000e-01 : f64, softcap = 0.000000e+00 : f64, wanted = array<i64: 1, 3>} : ({{.*}}) -> (tensor<1x5x8xbf16>, tensor<5x5xf32>)
+  %dk, %dm = graph.attention_gradients %head, %head, %k, %k, %y, %l, %m {scale = 0.5 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 1, 3>, deterministic = false}
+      : (tensor<2x5x8xbf16>, tensor<2x5x8xbf16>, tensor<1x5x8xbf16>, tensor<1x5x8xbf16>, tensor<2x5x8xbf16>, tensor<2x5xf32>, tensor<5x5xf32>) -> (tensor<1x5x8xbf16>, tensor<5x5xf32>)
+  return %dk, %dm : tensor<1x5x8xbf16>, tensor<5x5xf32>
+}

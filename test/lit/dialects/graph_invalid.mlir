@@ -273,6 +273,62 @@ func.func @f(%q: tensor<5x8xf32>, %v: tensor<6x8xf32>) {
 
 // -----
 
+func.func @f(%q: tensor<5x8xf32>, %k: tensor<5x4xf32>) {
+  // expected-error @+1 {{'graph.attention_with_logarithms' op expected q and k of one width, got 8 and 4}}
+  %y, %l = graph.attention_with_logarithms %q, %k, %k {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<5x8xf32>, tensor<5x4xf32>, tensor<5x4xf32>) -> (tensor<5x4xf32>, tensor<5xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>) {
+  // expected-error @+1 {{'graph.attention_with_logarithms' op expected a logarithm for each row of the result, got 'tensor<4xf32>' for 'tensor<5x8xf32>'}}
+  %y, %l = graph.attention_with_logarithms %q, %q, %q {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %h: tensor<5x8xf16>) {
+  // expected-error @+1 {{'graph.attention_gradients' op expected a head of the result's type, got 'tensor<5x8xf16>' and 'tensor<5x8xf32>'}}
+  %g = graph.attention_gradients %h, %q, %q, %q, %q, %l {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 0>, deterministic = true} : (tensor<5x8xf16>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5xf32>) -> (tensor<5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %l: tensor<5xf32>) {
+  // expected-error @+1 {{'graph.attention_gradients' op expected wanted of ascending numbers below 3, got 3 behind 1}}
+  %g:2 = graph.attention_gradients %q, %q, %q, %q, %q, %l {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 1, 3>, deterministic = true} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5xf32>) -> (tensor<5x8xf32>, tensor<5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %m: tensor<5x5xi1>) {
+  // expected-error @+1 {{'graph.attention_gradients' op expected wanted of ascending numbers below 3, got 3 behind -1}}
+  %g = graph.attention_gradients %q, %q, %q, %q, %q, %l, %m {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 3>, deterministic = true} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5xf32>, tensor<5x5xi1>) -> (tensor<5x5xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %l: tensor<5xf32>) {
+  // expected-error @+1 {{'graph.attention_gradients' op expected a result for each that is wanted, and one at least, got 1 for 2}}
+  %g = graph.attention_gradients %q, %q, %q, %q, %q, %l {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 0, 2>, deterministic = true} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5xf32>) -> (tensor<5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %l: tensor<5xf32>) {
+  // expected-error @+1 {{'graph.attention_gradients' op expected a gradient of its operand's type, got 'tensor<5x8xf16>' and 'tensor<5x8xf32>'}}
+  %g = graph.attention_gradients %q, %q, %q, %q, %q, %l {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 2>, deterministic = true} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5xf32>) -> (tensor<5x8xf16>)
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xf32>, %s: tensor<4xf32>, %z: tensor<8xi8>) {
   // expected-error @+1 {{'graph.quantize' op expected a zero of one element or of the shape of scale, got 'tensor<4xf32>' and 'tensor<8xi8>'}}
   %y = graph.quantize %x, %s, %z {axis = 0 : i64, block = 0 : i64, to = "int8"} : (tensor<4x8xf32>, tensor<4xf32>, tensor<8xi8>) -> tensor<4x8xi8>

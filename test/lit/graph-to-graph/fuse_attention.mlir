@@ -77,3 +77,40 @@ func.func private @attention(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: t
   } : tensor<2x4x8xf32>
   return %y : tensor<2x4x8xf32>
 }
+
+// Of the gradients, what moves the head and the result is in the group, but not what moves the logarithms.
+// CHECK-LABEL: func.func @gradients
+// CHECK: graph.group "transpose" {
+// CHECK: ends = ["attention is in a group with moves alone"]
+// CHECK: graph.group "transpose_transpose_attention_gradients" {
+// CHECK: ends = ["an output of the model", "an output of the model"]
+// PLAIN-LABEL: func.func @gradients
+// PLAIN: graph.group "attention_gradients" {
+func.func @gradients(%x: tensor<4x2x8xf32>, %y: tensor<4x2x8xf32>, %n: tensor<4x2xf32>, %k: tensor<2x6x8xf32>, %q: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<2x6x8xf32>) {
+  %head = graph.transpose %x {graph.definition = @heads_4, permutation = array<i64: 1, 0, 2>} : (tensor<4x2x8xf32>) -> tensor<2x4x8xf32>
+  %result = graph.transpose %y {graph.definition = @heads_4, permutation = array<i64: 1, 0, 2>} : (tensor<4x2x8xf32>) -> tensor<2x4x8xf32>
+  %l = graph.transpose %n {graph.definition = @numbers, permutation = array<i64: 1, 0>} : (tensor<4x2xf32>) -> tensor<2x4xf32>
+  %dq, %dk = graph.attention_gradients %head, %q, %k, %k, %result, %l {graph.definition = @of_attention, scale = 0.5 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 0, 1>, deterministic = true} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>, tensor<2x4x8xf32>, tensor<2x4xf32>) -> (tensor<2x4x8xf32>, tensor<2x6x8xf32>)
+  return %dq, %dk : tensor<2x4x8xf32>, tensor<2x6x8xf32>
+}
+
+func.func private @numbers(%x: tensor<4x2xf32>, %o: tensor<2x4xf32> {te.output}) -> tensor<2x4xf32> {
+  %y = te.compute "transpose" (%i: 2, %j: 4) {
+    %0 = te.read %x[%j, %i] : tensor<4x2xf32>
+    te.yield %0 : f32
+  } : tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// Stands for the stages of the gradients.
+func.func private @of_attention(%head: tensor<2x4x8xf32>, %q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>, %r: tensor<2x4x8xf32>, %l: tensor<2x4xf32>, %o: tensor<2x4x8xf32> {te.output}, %p: tensor<2x6x8xf32> {te.output}) -> (tensor<2x4x8xf32>, tensor<2x6x8xf32>) {
+  %y = te.compute "dq" (%h: 2, %i: 4, %d: 8) sum (%j: 6) {
+    %0 = te.read %head[%h, %i, %d] : tensor<2x4x8xf32>
+    te.yield %0 : f32
+  } : tensor<2x4x8xf32>
+  %z = te.compute "dk" (%h: 2, %i: 6, %d: 8) sum (%j: 4) {
+    %0 = te.read %q[%h, %j, %d] : tensor<2x4x8xf32>
+    te.yield %0 : f32
+  } : tensor<2x6x8xf32>
+  return %y, %z : tensor<2x4x8xf32>, tensor<2x6x8xf32>
+}

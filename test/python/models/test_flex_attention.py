@@ -12,6 +12,7 @@ import tilewright as tw
 torch = pytest.importorskip("torch")
 flex = pytest.importorskip("torch.nn.attention.flex_attention")
 
+from tilewright.graph import compile_graph  # noqa: E402
 from tilewright.torch import compile_fx  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -131,3 +132,44 @@ def test_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for one, expected in zip(made, torch.autograd.grad(plain(*given), given), strict=True):
         torch.testing.assert_close(one, expected, rtol=1e-4, atol=1e-4)
+
+
+TRAINED = ("causal", "ALiBi", "soft cap", "table", "documents", "empty rows")
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("name", TRAINED)
+def test_gradients_have_the_operator_of_attention(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flex, "_validate_device", lambda *_: None)
+    texts: list[str] = []
+
+    def kept(graph: Any, target: Any) -> Any:
+        texts.append(str(graph.module))
+        return compile_graph(graph, target)
+
+    monkeypatch.setattr("tilewright.torch.backend.compile_graph", kept)
+    options = {key: _mask(*one) if isinstance(one, tuple) else one for key, one in SCORES[name].items()}
+    given = [one.requires_grad_() for one in _operands(2)]
+
+    def attention(q: Any, k: Any, v: Any) -> Any:
+        return flex.flex_attention(q, k, v, enable_gqa=True, **options)
+
+    torch._dynamo.reset()
+    made = torch.compile(attention, backend=compile_fx, fullgraph=True)(*given)
+    head = torch.randn(made.shape, generator=torch.Generator().manual_seed(4))
+    got = torch.autograd.grad(made, given, head)
+    forward, backward = texts
+    assert "graph.attention_with_logarithms" in forward and "graph.attention_gradients" in backward
+    assert "graph.matmul" not in forward + backward
+    q, k, v = exact = [one.detach().double().requires_grad_() for one in given]
+    k, v = (one.repeat_interleave(2, 1) for one in (k, v))
+    h, i, j = torch.arange(4).view(4, 1, 1), torch.arange(ROWS).view(-1, 1), torch.arange(ROWS)
+    scores = q @ k.mT * WIDTH**-0.5
+    if changed := SCORES[name].get("score_mod"):
+        scores = changed(scores, 0, h, i, j)
+    seen = torch.ones(ROWS, ROWS, dtype=torch.bool)
+    if mask := SCORES[name].get("block_mask"):
+        seen = mask[0](0, 0, i, j)
+    weights = torch.softmax(scores.masked_fill(~seen, -1e300), -1) * seen.any(-1, keepdim=True)
+    for one, expected in zip(got, torch.autograd.grad(weights @ v, exact, head.double()), strict=True):
+        torch.testing.assert_close(one.double(), expected, rtol=1e-4, atol=1e-5)

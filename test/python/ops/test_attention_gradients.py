@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 import tilewright as tw
 from tilewright import TilewrightError, ops, te, testing
 from tilewright.runtime.ndarray import as_dtype
+from tilewright.schedules import gradient_kernels
 from tilewright.schedules.attention_backward import attention_gradients_of
 
 from .test_attention import Case, stays
@@ -162,7 +162,7 @@ def test_kernels_of_tensor_cores(shapes: list[tuple[int, ...]], options: dict[st
 def test_five_matmuls_in_one_kernel(
     shapes: list[tuple[int, ...]], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(sys.modules["tilewright.ops.attention_gradients"], "_ADDED_WIDTHS", (32, 64, 128))
+    monkeypatch.setattr(gradient_kernels, "_ADDED_WIDTHS", (32, 64, 128))
     rng = np.random.default_rng(4)
     q, k, v, head = (rng.standard_normal(shapes[number]).astype("float16") for number in (0, 1, 1, 0))
     result, logarithms = ops.attention_with_logarithms(q, k, v, target="cpu", **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import attention as attention
+from . import attention_gradients as attention_gradients
 from . import contractions as contractions
 from . import elementwise as elementwise
 from . import factors as factors

@@ -117,12 +117,18 @@ def attention_and_logarithms(
 def _of_graph(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float, before: int, behind: int, offset: int,
     softcap: float,
-) -> Tensor:  # fmt: skip
-    """The operator of the graph dialect, whose attributes are numbers: -1 and 0 stand for what is not bounded."""
-    return attention(
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The operators of the graph dialect, whose attributes are numbers: -1 and 0 stand for what is not bounded."""
+    return attention_and_logarithms(
         q, k, v, mask, scale=scale, before=None if before < 0 else before, behind=None if behind < 0 else behind,
         offset=offset, softcap=softcap or None,
     )  # fmt: skip
 
 
-OPERATORS["attention"] = Operator("attention", _of_graph, ("scale", "before", "behind", "offset", "softcap"))
+def _result_of_graph(*operands: Tensor, **attributes: Any) -> Tensor:
+    return _of_graph(*operands, **attributes)[0]
+
+
+_ATTRIBUTES = ("scale", "before", "behind", "offset", "softcap")
+OPERATORS["attention"] = Operator("attention", _result_of_graph, _ATTRIBUTES)
+OPERATORS["attention_with_logarithms"] = Operator("attention_with_logarithms", _of_graph, _ATTRIBUTES)
