@@ -19,6 +19,9 @@ LANES = 32
 _AT_ONCE = 8
 """What so many threads have found is combined before the next barrier."""
 
+_OWN = (2, 4)
+"""So many rows and columns of values a thread has at a time."""
+
 
 class Matrices:
     """Statements for each matrix of a batch: in sequence, or in a block of threads for each matrix.
@@ -95,6 +98,32 @@ class Matrices:
             i = turn * step + own
             with ib.if_scope(te.all(i >= begin, i < end)):
                 yield i
+
+    def replace(
+        self, rows: int, columns: int, value: Callable[[Any, Any], Expr], target: Any,
+        place: Callable[[Any, Any], tuple[Any, ...]], dtype: str,
+    ) -> None:  # fmt: skip
+        """Stores a value for each row and column at its `place` of a buffer that the values are not of.
+
+        Threads have several values at a time, so that they wait for memory once for all of these.
+        """
+        if not self._by_threads:
+            with self.places((0, rows), (0, columns)) as (i, j):
+                target[place(i, j)] = value(i, j)
+            return
+        ib, down, across = self.ib, self._down, self._across
+        high, wide = min(_OWN[0], -(-rows // down)), min(_OWN[1], -(-columns // across))
+        with ib.for_range(0, -(-rows // (high * down)), name="row") as row_turn:
+            with ib.for_range(0, -(-columns // (wide * across)), name="column") as column_turn:
+                values: list[tuple[Any, Any, Any]] = []
+                for r in range(high):
+                    for c in range(wide):
+                        i = (row_turn * high + r) * down + self._y
+                        j = (column_turn * wide + c) * across + self._x
+                        values.append((i, j, ib.let("value", value(te.min(i, rows - 1), te.min(j, columns - 1)))))
+                for i, j, one in values:
+                    with ib.if_scope(te.all(i < rows, j < columns)):
+                        target[place(i, j)] = one
 
     def total(self, begin: Any, end: int, value: Callable[[Any], Expr], dtype: str = "float64") -> Expr:
         """The sum of the value of each number."""

@@ -43,10 +43,10 @@ def _diagonalize(m: Matrices, x: Any, values: Any, vectors: Any) -> None:
             return te.abs(between) > norm * (epsilon / 8), work[b, j, j] - work[b, i, i], between
 
         with _sweeps(m, rows, dtype, angle) as turn:
-            turn(rows, [(work, turned, lambda i, k: (b, k, i)), (vectors, spare, lambda i, k: (b, i, k))])
-            turn(rows, [(turned, work, lambda i, k: (b, i, k))])
-            with m.places((0, rows), (0, rows)) as (i, j):
-                vectors[b, i, j] = spare[b, i, j]
+            turn(rows, work, turned, lambda i, k: (b, i, k), of_columns=True)
+            turn(rows, vectors, spare, lambda i, k: (b, i, k))
+            turn(rows, turned, work, lambda i, k: (b, i, k))
+            m.replace(rows, rows, lambda i, j: spare[b, i, j], vectors, lambda i, j: (b, i, j), dtype)
         with m.each(0, rows) as i:
             values[b, i] = work[b, i, i]
 
@@ -89,11 +89,10 @@ def _orthogonalize(m: Matrices, x: Any, made: Any, rotations: Any) -> None:
             return is_large, sums[1] - sums[0], sums[2]
 
         with _sweeps(m, rows, dtype, angle) as turn:
-            turn(columns, [(made, turned, lambda i, k: (b, i, k))])
-            turn(rows, [(rotations, spare, lambda i, k: (b, i, k))])
-            for source, target, length in ((turned, made, columns), (spare, rotations, rows)):
-                with m.places((0, rows), (0, length)) as (i, j):
-                    target[b, i, j] = source[b, i, j]
+            turn(columns, made, turned, lambda i, k: (b, i, k))
+            turn(rows, rotations, spare, lambda i, k: (b, i, k))
+            m.replace(rows, columns, lambda i, j: turned[b, i, j], made, lambda i, j: (b, i, j), dtype)
+            m.replace(rows, rows, lambda i, j: spare[b, i, j], rotations, lambda i, j: (b, i, j), dtype)
 
 
 def _squares(m: Matrices, x: Any, b: Any) -> Expr:
@@ -115,17 +114,14 @@ def _epsilon(dtype: str) -> float:
     return {"float32": 2.0**-23, "float64": 2.0**-52}[dtype_of(dtype).name]
 
 
-_Turned = list[tuple[Any, Any, Callable[[Any, Any], tuple[Any, ...]]]]
-
-
 @contextmanager
 def _sweeps(
     m: Matrices, rows: int, dtype: str, angle: Callable[[Any, Any], tuple[Expr, Expr, Expr]]
-) -> Generator[Callable[[int, _Turned], None]]:  # fmt: skip
+) -> Generator[Callable[..., None]]:  # fmt: skip
     """Rounds, until no pair of rows has to be rotated: the place of a row in a round is as in a tournament.
 
     `angle` says of two rows whether they have to be, the difference of their squares, and their product. Gives what
-    turns elements of each pair: from one buffer to another, by the place of the element `k` of the row `i`.
+    turns the elements of each pair of rows, or `of_columns`: their number, from one buffer to another, by their places.
     """
     ib = m.ib
     around = rows - 1 + rows % 2  # the number of rounds; the row of this number, where there is one, stays in its place
@@ -134,14 +130,18 @@ def _sweeps(
     state = m.held("int32", 1, "state")
     one, zero = te.const(1, dtype), te.const(0, dtype)
 
-    def turn(length: int, turned: _Turned) -> None:
-        with m.places((0, rows), (0, length)) as (i, k):
+    def turn(
+        length: int, source: Any, target: Any, place: Callable[[Any, Any], tuple[Any, ...]], *, of_columns: bool = False
+    ) -> None:
+        def value(r: Any, c: Any) -> Expr:
+            i = c if of_columns else r
             partner = ib.let("partner", partners[i])
-            sine, half_tangent = ib.let("sine", sines[i]), ib.let("half_tangent", half_tangents[i])
-            for source, target, place in turned:
-                own, other = ib.let("own", source[place(i, k)]), ib.let("other", source[place(partner, k)])
-                # Of small angles this is more exact than a sum with the cosine.
-                target[place(i, k)] = own - sine * (other + half_tangent * own)
+            other_place = place(r, partner) if of_columns else place(partner, c)
+            own, other = ib.let("own", source[place(r, c)]), ib.let("other", source[other_place])
+            # Of small angles this is more exact than a sum with the cosine.
+            return own - sines[i] * (other + half_tangents[i] * own)
+
+        m.replace(*((length, rows) if of_columns else (rows, length)), value, target, place, dtype)
 
     with m.once():
         state[0] = te.const(1, "int32")
