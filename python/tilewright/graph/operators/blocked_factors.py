@@ -14,27 +14,26 @@ def cholesky(m: Blocks, x: Any, lower: Any) -> None:
     """As `factors.cholesky`."""
     ib, rows, width = m.ib, m.rows, m.width
     with m.each_matrix() as b:
-        # The second half stays 0: columns of the panel that are done are not changed.
-        column = ib.allocate(m.dtype, (2 * width,), name="column", scope="shared")
-        with m.each(0, 2 * width) as i:
-            column[i] = m.zero()
+        column = ib.allocate(m.dtype, (width,), name="column", scope="shared")
         with m.places((0, rows), (0, rows)) as (i, j):
             lower[b, i, j] = te.select(j <= i, x[b, i, j], m.zero())
         with m.panels(rows) as (first, end):
             panel = m.loaded(first, lambda i, j: te.select(j < rows, lower[b, i, te.min(j, rows - 1)], m.zero()))
             with ib.for_range(0, width, name="step") as step:
                 for row, own in panel.rows[:1]:
+                    # It begins with the pivot, and ends with 0 for the columns that are done, which do not change.
                     with ib.if_scope(row < end):
-                        column[row - first] = own[0]
+                        place = (row - first + width - step) % width
+                        column[place] = te.select(row >= first + step, own[0], m.zero())
                 # A panel's columns behind the last one are 0.
-                pivot = ib.let("pivot", te.select(first + step < rows, te.sqrt(column[step]), te.const(1, m.dtype)))
+                pivot = ib.let("pivot", te.select(first + step < rows, te.sqrt(column[0]), te.const(1, m.dtype)))
                 for row, own in panel.rows:
                     with ib.if_scope(row < rows):
                         is_below, is_pivot = row > first + step, row.equal(first + step)
                         quotient = ib.let("quotient", own[0] / pivot)
                         multiple = ib.let("multiple", te.select(is_below, quotient / pivot, m.zero()))
                         stays = te.select(is_below, quotient, te.select(is_pivot, pivot, own[0]))
-                        panel.step(own, lambda u, step=step: column[step + u], multiple, stays)
+                        panel.step(own, lambda u: column[u], multiple, stays)
             for row, own in panel.rows:
                 with ib.if_scope(row < rows):
                     for u in range(width):

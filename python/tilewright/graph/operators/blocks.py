@@ -102,14 +102,16 @@ class Blocks(Matrices):
     ) -> None:  # fmt: skip
         """Subtracts from the elements `of[target(i, j)]` between bounds the sums over a panel of `a(i, k) * b(k, j)`.
 
-        With `lower`, the rows and columns begin together, and tiles above the diagonal are left out.
+        With `lower`, the rows and columns begin together, tiles above the diagonal are left out, and neighbours in
+        memory are along k for both operands.
         """
         depth, wide, high = self.width, self.wide, self._own_rows * self._down
-        b_tile = self.held_matrix(depth, wide, "b_tile")
+        b_tile = self.held_matrix(depth, wide + lower, "b_tile")
         right = columns[1]
         with self.tiles(rows, columns) as (tile, first_column):
             with self._part(depth * wide) as e:
-                b_tile[e // wide, e % wide] = b(e // wide, te.min(first_column + e % wide, right - 1))
+                k, j = (e % depth, e // depth) if lower else (e // wide, e % wide)
+                b_tile[k, j] = b(k, te.min(first_column + j, right - 1))
             skipped = tile * wide // high if lower else 0
             self.subtract_rows(target, of, a, b_tile, rows, (first_column, right), skipped)
 
