@@ -15,13 +15,13 @@ from torch.fx import Node
 from . import singular_values
 from .matrix_operators import cholesky, lu, reflect, reflections, refusal_of, row_order, rows_in, solve_triangular
 
-__all__ = ["decompositions", "refusal"]
+__all__ = ["WHOLE", "decompositions", "refusal"]
 
 _aten: Any = torch.ops.aten
 _broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknownVariableType]
 _MOST = 2048
-_WHOLE = 256
-"""Matrices of more columns are factored by halves, with a matmul between these."""
+WHOLE = 256
+"""Matrices of more columns are factored by halves, with a matmul between these; for QR, of twice as many."""
 
 
 def _refusal(a: torch.Tensor) -> str | None:
@@ -40,13 +40,13 @@ def _info(a: torch.Tensor) -> torch.Tensor:
 
 def _half(count: int) -> int:
     """How many columns the first half has: whole panels."""
-    return max(count // 64 * 32, 1)
+    return count // 64 * 32 or count // 2
 
 
 def _lower_factor(a: torch.Tensor) -> torch.Tensor:
     """The lower triangle L of L L' = a, of which the lower half is read."""
     rows = a.shape[-1]
-    if rows <= _WHOLE:
+    if rows <= WHOLE:
         return cholesky(a)
     half = _half(rows)
     first = _lower_factor(a[..., :half, :half])
@@ -59,7 +59,7 @@ def _lower_factor(a: torch.Tensor) -> torch.Tensor:
 def _factors(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """L and U in one matrix, and by step the row that was exchanged with its own, from 0 on."""
     rows, columns = a.shape[-2:]
-    if min(rows, columns) <= _WHOLE:
+    if min(rows, columns) <= WHOLE:
         return lu(a)
     half = _half(min(rows, columns))
     first, pivots = _factors(a[..., :half])
@@ -69,6 +69,18 @@ def _factors(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     below = rows_in(row_order(more, rows - half).to(torch.int64), first[..., half:, :])
     above = torch.cat([first[..., :half, :], upper], -1)
     return torch.cat([above, torch.cat([below, last], -1)], -2), torch.cat([pivots, more + half], -1)
+
+
+def _reflections(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """R and the vectors of Q's reflections in one matrix, and their scales."""
+    count = min(a.shape[-2:])
+    if count <= 2 * WHOLE:
+        return reflections(a)
+    half = _half(count)
+    first, scales = _reflections(a[..., :half])
+    right = reflect(first, scales, a[..., half:], True)
+    last, more = _reflections(right[..., half:, :])
+    return torch.cat([first, torch.cat([right[..., :half, :], last], -2)], -1), torch.cat([scales, more], -1)
 
 
 def _lu_factor(a: torch.Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
@@ -211,7 +223,7 @@ def _exponential(a: torch.Tensor) -> torch.Tensor:
 def _qr(a: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Tensor]:
     """By reflections, one a column, as LAPACK has them."""
     rows, columns = a.shape[-2:]
-    factors, scales = reflections(a)
+    factors, scales = _reflections(a)
     count = rows if mode == "complete" else min(rows, columns)
     upper = factors[..., :count, :].triu()
     if mode == "r":
@@ -262,7 +274,7 @@ _FUNCTIONS: dict[Any, _Function] = {
     _aten.triangular_solve.default: _Function(_old_triangular_solve, (0, 1)),
     _aten.cholesky_solve.default: _Function(_cholesky_solve, (0, 1)),
     _aten.cholesky_inverse.default: _Function(_cholesky_inverse),
-    _aten.linalg_qr.default: _Function(_qr), _aten.geqrf.default: _Function(reflections),
+    _aten.linalg_qr.default: _Function(_qr), _aten.geqrf.default: _Function(_reflections),
     _aten.linalg_householder_product.default: _Function(_householder_product),
     _aten.ormqr.default: _Function(_with_reflections, (0, 2)),
     _aten.linalg_matrix_exp.default: _Function(_exponential, refusal=lambda _: None),

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import tilewright as tw  # noqa: E402
-from tilewright.torch import compile_fx  # noqa: E402
+from tilewright.torch import compile_fx, linear_algebra  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 linalg = torch.linalg
@@ -103,6 +103,13 @@ CASES: dict[str, Callable[[int], tuple[Any, ...]]] = {
 def test_results(case: str) -> None:
     name, size = case.split("-")
     _check(*CASES[name](int(size)))
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("name", ["qr", "geqrf", "cholesky", "lu", "lu_tall", "lu_solve", "inv", "det"])
+def test_factors_by_halves(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear_algebra, "WHOLE", 9)
+    _check(*CASES[name](21))
 
 
 class Solve(torch.nn.Module):
