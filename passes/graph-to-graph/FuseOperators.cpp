@@ -133,6 +133,20 @@ bool Fusion::isReadElementwiseBehind(Operation *user, const Cluster &cluster) {
   return true;
 }
 
+/// Whether a producer moves the filters of a convolution, or its image of whole vectors of channels, of 16 bits: tensor
+/// cores copy both as they are stored.
+static bool isStoredForConvolution(Operation *producer, Operation *user) {
+  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
+  if (!type.getElementType().isF16() && !type.getElementType().isBF16())
+    return false;
+  if (auto matmul = dyn_cast<graph::MatmulOp>(user))
+    return matmul.getB().getDefiningOp() == producer && matmul.getA().getDefiningOp<graph::WindowsOp>();
+  constexpr int64_t kVector = 8;
+  auto isOfMatmul = [](Operation *op) { return isa<graph::MatmulOp>(op); };
+  return isa<graph::WindowsOp>(user) && type.getShape().back() % kVector == 0 && user->hasOneUse() &&
+         llvm::all_of(user->getUsers(), isOfMatmul);
+}
+
 std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Operation *last, bool isOnly) {
   const Definition *reader = getDefinition(user);
   const Cluster &cluster = clusters[producer], &into = clusters[last];
@@ -145,6 +159,8 @@ std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Oper
     isReadOnce &= reader->operands[i].isReadOnce;
     isElementwise &= reader->operands[i].isElementwise;
   }
+  if (cluster.onlyMoves && isStoredForConvolution(producer, user))
+    return getShortName(user) + " copies it as it is stored";
   if (!cluster.reduces) {
     if (cluster.onlyMoves || (cluster.isFree && !reader->reduces) || (isOnly && isReadOnce && numOperands == 1) ||
         (isElementwise && !reader->reduces))

@@ -147,6 +147,23 @@ def test_warpgroups_have_convolutions_of_four_dimensions(batch: int) -> None:
     assert shapes[1][0] == shapes[1][-2] == shapes[1][-1] == (batch, 9, 10, 64)
 
 
+def test_warpgroups_have_convolutions_whose_filters_are_inputs() -> None:
+    """torch.compile gives weights as inputs: each call stores filters in the order in which they are copied."""
+
+    class Convolution(torch.nn.Module):
+        def forward(self, x, filters):
+            return torch.relu(torch.conv2d(x, filters, padding=1))
+
+    torch.manual_seed(1)
+    x, filters = torch.randn(1, 64, 9, 10).to(torch.bfloat16), torch.randn(64, 64, 3, 3).to(torch.bfloat16) / 8
+    model = tw.compile(Convolution(), (x, filters), target="sim -arch=sm_90a")
+    expected = Convolution()(x.float(), filters.float())
+    torch.testing.assert_close(model(x, filters).float(), expected, rtol=0.02, atol=0.02)
+    (plan,) = [group.schedule.plan for group in model.groups if "windows" in group.operators]
+    assert plan is not None
+    assert plan.decisions[-1].rule == "convolutions by warpgroups"
+
+
 class Narrow(torch.nn.Module):
     """Convolutions one behind the other, between which images have 8 bits."""
 
