@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from ..te import Tensor, thread_axis
-from ..te.expr import IterVar
+from ..te.expr import IterVar, Read
 from ..te.schedule import Schedule
+from ..te.tensor import ComputeOp
 from .context import Context, choice, item_bytes, power_of_two
-from .facts import Kind, StageFacts, extent_of, is_static
+from .facts import Access, Kind, StageFacts, extent_of, is_static
 from .groups import Group
 from .plan import Decision
 
@@ -107,7 +108,7 @@ class Transposed:
             return None
         if not is_static(root.spatial) or root.is_empty:
             return None
-        found = self._across(root)
+        found = self._across(root) or self._turned(group)
         if found is None:
             return None
         tensor, axis = found
@@ -123,22 +124,51 @@ class Transposed:
         last = root.spatial[-1]
         for access in root.accesses:
             axes = access.axes
-            inner = axes[-1] if axes and access.tensor.op.num_outputs == 1 else None
-            if inner is None or inner is last or None in axes or len(set(map(id, axes))) != len(axes):
+            if self._lies_across(access, last) and access.tensor.op.num_outputs == 1:
+                return access.tensor, axes[-1]  # type: ignore[return-value]
+        return None
+
+    def _lies_across(self, access: Access, last: IterVar) -> bool:
+        """Whether elements are read at axes, each once, neighbours along another one than `last`."""
+        axes = access.axes
+        inner = axes[-1] if axes else None
+        if inner is None or inner is last or None in axes or len(set(map(id, axes))) != len(axes):
+            return False
+        pair = [extent_of(axis.dom.extent) for axis in (inner, last) if axis.dom]
+        return all(extent >= self.tile for extent in pair) and any(axis is last for axis in axes)
+
+    def _turned(self, group: Group) -> tuple[Tensor, IterVar] | None:
+        """A map that the root reads, which does nothing but read a tensor across, and the root's axis that the tensor's
+        neighbours are along."""
+        root = group.root
+        for stage in group.inlined:
+            op, reads = stage.op, root.reads_of(stage.op)
+            if stage.readers != [root] or len(reads) != 1 or len(stage.accesses) != 1 or not stage.spatial:
                 continue
-            pair = [extent_of(axis.dom.extent) for axis in (inner, last) if axis.dom]
-            if all(extent >= self.tile for extent in pair) and any(axis is last for axis in axes):
-                return access.tensor, inner
+            if not isinstance(op, ComputeOp) or not isinstance(op.body[0], Read):
+                continue
+            (inner,) = stage.accesses
+            places = [id(axis) for axis in reads[0].axes if axis is not None]
+            if places != [id(axis) for axis in root.spatial] or not self._lies_across(inner, stage.spatial[-1]):
+                continue
+            place = next(i for i, one in enumerate(stage.spatial) if one is inner.axes[-1])
+            return op.output(0), root.spatial[place]
         return None
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
         root = group.root
-        found = self._across(root)
+        across_root = self._across(root)
+        found = across_root or self._turned(group)
         assert found is not None
         tensor, axis = found
         op = root.op
-        inline(s, group)
-        copy = s.cache_read(tensor, "shared", [op.output(0)])
+        if across_root is not None:
+            inline(s, group)
+            copy = s.cache_read(tensor, "shared", [op.output(0)])
+        else:
+            inline(s, group, but=tensor)
+            copy = tensor
+            s[copy].set_scope("shared")
         stage = s[op.output(0)]
         axes = list(stage.op.axis)
         place = next(i for i, one in enumerate(root.spatial) if one is axis)
@@ -155,8 +185,12 @@ class Transposed:
         s[copy].compute_at(stage, block)
         own = s[copy]
         *rest, last = own.op.axis
-        if rest:
-            # Rows begin an odd number of words apart, so that threads that read down a column use all banks.
+        # Rows begin an odd number of words apart, so that threads that read or store down a column use all banks.
+        if across_root is None:
+            rest, last = [one for i, one in enumerate(own.op.axis) if i != place], own.op.axis[place]
+            own.storage_align(last, 2, 1)
+            own.reorder(*rest, last)
+        elif rest:
             own.storage_align(rest[-1], 2, 1)
         slow = own.fuse(*rest) if rest else None
         if slow is not None:

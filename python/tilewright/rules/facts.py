@@ -160,6 +160,10 @@ class Program:
         self.views: Collection[Operation] = ()
         # How many elements of a row lie together, of stages that are elements of a tensor in any order.
         self.together: Mapping[Operation, int] = {}
+        # Operands of which each element lies in another place.
+        self.apart: Collection[Operation] = ()
+        # The extents of the axes that an element along K of a matmul is made of.
+        self.digits: Mapping[Operation, tuple[int, ...]] = {}
         ops = operations(outputs)
         # Stages in the steps of a scan are computed there.
         in_steps = {one for op in ops if isinstance(op, ScanOp) for one in op.inner}

@@ -33,6 +33,7 @@ from .reductions_in_parts import SplitReduction
 from .running import Running, running_in
 from .scans import Statements
 from .simt import TiledContraction
+from .staging import operands_to_store
 from .tensor_cores import TensorCores
 from .vector_tiles import VectorTiles
 from .warpgroup_convolutions import CopiedPixels, WarpgroupConvolutions, convolutions_in, store_operands
@@ -171,7 +172,13 @@ def _schedule_of(
         s = create_schedule([matrices.instead.get(op, op) for op in s.outputs])
         s.instead = {op: matrices.instead.get(now, now) for op, now in sums.instead.items()} | matrices.instead
         program = Program(s.outputs)
-        program.views, program.together = matrices.views, matrices.together
+        program.views, program.together, program.digits = matrices.views, matrices.together, matrices.digits
+        program.apart = matrices.apart
+        for op in matrices.copied:
+            program.stages[op].is_stored = True
+    if gpu is not None and not rules:
+        for stage in operands_to_store(program, gpu):
+            stage.is_stored = True
     for row in sums.rows:
         program.stages[matrices.instead.get(row, row)].is_stored = True
     tiles = {

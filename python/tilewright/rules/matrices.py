@@ -24,11 +24,14 @@ from .contraction import Contraction, contraction_of
 from .convolutions import InTiles, Tiled, convolution_of, in_tiles, stored_by_tiles
 from .facts import Access, Program, StageFacts, extent_of, length_of
 from .moves import moved_by, through
+from .staging import slides, takes_copies
 
 __all__ = ["Matrices", "as_matrices", "reading"]
 
 # Fewer rows, columns or elements along K are not worth tiles of a matmul: of types for tensor cores, and of float32.
 _HALVES, _FLOATS = (16, 16, 16), (8, 32, 8)
+# Elements along K of a step.
+_OF_STEP = 8
 
 
 @dataclass(slots=True)
@@ -46,6 +49,12 @@ class Matrices:
     """Of these the results in whole tiles, which TMA stores."""
     together: dict[Operation, int] = field(default_factory=dict[Operation, int])
     """How many elements of an operand's row lie together in memory, of operands that are elements of a tensor."""
+    copied: set[Operation] = field(default_factory=set[Operation])
+    """What kernels of their own store before a matmul reads it."""
+    apart: set[Operation] = field(default_factory=set[Operation])
+    """Operands of which each element lies in another place, or may be none."""
+    digits: dict[Operation, tuple[int, ...]] = field(default_factory=dict[Operation, tuple[int, ...]])
+    """The extents of the axes that an element along K of a matmul is made of."""
 
 
 def as_matrices(
@@ -77,10 +86,13 @@ def as_matrices(
             return Matrices()
         if op in found:
             contraction = found[op] if now is op else _again(now)
-            matmul = _Matmul(contraction, ends, adds_zero=gpu is not None)
+            matmul = _Matmul(contraction, ends, gpu)
             made.matmuls.add(matmul.total.op)
             made.views |= matmul.views
             made.together |= matmul.together
+            made.copied |= matmul.copied
+            made.apart |= matmul.apart
+            made.digits[matmul.total.op] = tuple(length_of(axis) for axis in matmul.axes["k"])
             now = matmul.result.op
         elif op in tiles:
             convolution = convolution_of(_facts_of(now), ends)
@@ -117,8 +129,13 @@ def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
 
 
 def _is_stored(stage: StageFacts) -> bool:
-    """Whether a matmul of float32 is stored as it is."""
-    found = contraction_of(stage) if stage.is_output and not stage.readers else None
+    """Whether a matmul of float32 is stored as it is, or under a condition."""
+    is_last = stage.is_output and not stage.readers
+    if not stage.is_output and len(stage.readers) == 1 and stage.readers[0].is_output:
+        op = stage.readers[0].op
+        read = moved_by(op.body[0]) if isinstance(op, ComputeOp) and op.reduction is None else None
+        is_last = read is not None and read.tensor.op is stage.op
+    found = contraction_of(stage) if is_last else None
     return found is not None and stage.is_static and found.is_of_matrices and stage.op.dtype == "float32"
 
 
@@ -188,10 +205,13 @@ def _facts_of(op: Operation) -> StageFacts:
 class _Matmul:
     """A contraction as a matmul, and its results in their own shape."""
 
-    def __init__(self, found: Contraction, ends: Collection[Operation], *, adds_zero: bool) -> None:
+    def __init__(self, found: Contraction, ends: Collection[Operation], gpu: GPU | None) -> None:
         self.found, self.ends = found, ends
         self.views: set[Operation] = set()
+        self.copied: set[Operation] = set()
+        self.apart: set[Operation] = set()
         self.together: dict[Operation, int] = {}
+        self.copies = gpu is not None and takes_copies(found, gpu)
         rows, columns, self.batch = _axes_of(found)
         self.axes = {"m": rows, "n": columns, "k": self._along_k()}
         op = found.stage.op
@@ -220,18 +240,22 @@ class _Matmul:
             by_axis = dict(zip(map(id, found.stage.spatial), at))
             flat = (_flat(some, [by_axis[id(axis)] for axis in some]) for some in (rows, columns))
             value = self.total(*(by_axis[id(axis)] for axis in self.batch), *flat)
-            return value + 0.0 if adds_zero and op.dtype == "float32" else value
+            return value + 0.0 if gpu is not None and op.dtype == "float32" else value
 
         self.result = self._from_here(compute(op.shape, element, name=op.name))
 
     def _along_k(self) -> list[IterVar]:
-        """The reduced axes, in the order in which the operand without windows has them."""
+        """The reduced axes, in the order in which the operand without windows has them. With copies, the channels are
+        last: the elements of a step along K are then at one place of the windows, and as far apart as channels are."""
         order: list[IterVar] = []
         for access in sorted((self.found.a, self.found.b), key=lambda one: None in one.axes):
             for axis in access.axes:
                 if axis is not None and any(axis is one for one in self.found.k) and axis not in order:
                     order.append(axis)
-        return [*order, *(axis for axis in self.found.k if not any(axis is one for one in order))]
+        order += [axis for axis in self.found.k if not any(axis is one for one in order)]
+        if self.copies:
+            order.sort(key=lambda axis: _is_along(self.found, axis) and length_of(axis) % _OF_STEP == 0)
+        return order
 
     def _kind(self, read: Read) -> str:
         """Whether rows or columns are of an operand."""
@@ -253,7 +277,16 @@ class _Matmul:
                 if [id(axis) for axis in access.axes] == [id(axis) for axis in axes]:
                     return read.tensor, batch, order  # a matrix as it stands
         value = through(read, self.ends)
-        order = f"{own}k" if _lies_along(value, self.axes["k"]) else f"k{own}"
+        is_filter = self.copies and not slides(self.found, access)
+        if self.copies and not is_filter and not isinstance(value, Read):
+            self.copied.add(read.tensor.op)
+            value = read
+        along = self.axes["k"]
+        if self.copies:
+            # Threads that are neighbours then load what the same place of neighbouring windows has.
+            along = [] if is_filter else [axis for axis in along[-1:] if _is_along(self.found, axis)]
+        lies_along = _lies_along(value, along)
+        order = f"{own}k" if lies_along else f"k{own}"
         shape = [length_of(axis) for axis in batch]
         shape += [prod(length_of(axis) for axis in self.axes[kind]) for kind in order]
 
@@ -268,14 +301,24 @@ class _Matmul:
         if value is read and _counts(access, [*batch, *(axis for kind in order for axis in self.axes[kind])]):
             self.views.add(made.op)
             self.together[made.op] = shape[-1]
+        elif is_filter:
+            self.copied.add(made.op)
+            self.together[made.op] = shape[-1]
         elif isinstance(value, Read):
             self.together[made.op] = _together(value, self.axes[order[-1]])
+        else:
+            self.apart.add(made.op)
         return made, batch, order
 
     def _from_here(self, tensor: Tensor) -> Tensor:
         """Errors and views name the line of the contraction."""
         tensor.op.source = self.found.stage.op.source
         return tensor
+
+
+def _is_along(found: Contraction, axis: IterVar) -> bool:
+    """Whether a reduced axis is an index by itself wherever it is read."""
+    return all(any(one is axis for one in access.axes) for access in (found.a, found.b))
 
 
 def _read_of(arg: Expr) -> Read:

@@ -32,6 +32,10 @@ __all__ = ["ALONG_COLUMNS", "ALONG_ROWS", "Reductions", "shape_of"]
 ALONG_ROWS, ALONG_COLUMNS = "threads along the reduction", "threads along the results"
 # Elements of a row that a thread reads at once, where it has not all of them.
 _AT_ONCE = 8
+# Elements of a column that are worth a thread, whose sums others have to add up.
+_LEAST = 16
+# With vectors of so many elements, as many times as many elements are worth a thread more of a row.
+_VECTORS = 1
 # Elements of a column that a thread keeps in its registers.
 _KEPT_OF_THREAD = 64
 
@@ -108,7 +112,7 @@ class Reductions:
             of_block = 32 if rows >= 32 else power_of_two(max(1, 2 * rows - 1), 32)
             blocks = -(-rows // of_block)
             wanted = context.threads // (blocks * of_block)
-            threads = power_of_two(max(1, min(wanted, columns // 4)), 1024 // max(32, of_block))
+            threads = power_of_two(max(1, min(wanted, columns // _LEAST)), 1024 // max(32, of_block))
             if threads == 1:
                 # An SM has at most 32 blocks, which are half of its warps where each is one.
                 of_block = power_of_two(max(of_block, rows // 64), 128)
@@ -138,7 +142,7 @@ class Reductions:
         threads = 32
         while threads < 512 and columns > 1024 and columns > 16 * threads:
             threads *= 2
-        while threads < 1024 and rows * threads < context.threads and columns >= 8 * threads:
+        while threads < 1024 and rows * threads < context.threads and columns >= 8 * threads * min(lanes, _VECTORS):
             threads *= 2
         if kept_by(threads) < columns <= kept_by(1024):
             threads = 1024

@@ -6,8 +6,8 @@ from functools import partial
 
 from ..devices import MOST_BLOCKS_YZ
 from ..schedules.matmuls.simt import fetch, multiply_tiles
-from ..schedules.matmuls.simt_tiles import tiles_for
-from ..te import Expr, Var, indexdiv, thread_axis
+from ..schedules.matmuls.simt_tiles import lanes_of, tiles_for
+from ..te import Expr, Tensor, Var, indexdiv, thread_axis
 from ..te.schedule import Schedule, Stage
 from .context import Context, choice
 from .elementwise import inline
@@ -39,7 +39,9 @@ class VectorTiles:
         problem = problem_of(found)
         if problem.batch > MOST_BLOCKS_YZ or -(-problem.M // 16) > MOST_BLOCKS_YZ:
             return None
-        seconds = tiles_for(problem.M, problem.N, problem.K, problem.batch, gpu)
+        seconds = tiles_for(
+            problem.M, problem.N, problem.K, problem.batch, gpu, context.program.digits.get(found.stage.op, ())
+        )
         rows = rows_of(found)
         # Parts of any number of rows could take any memory.
         is_bounded = found.stage.is_static or (isinstance(rows, Var) and rows.maximum == problem.M)
@@ -73,16 +75,27 @@ class VectorTiles:
             self._add_up(s[root], s[total])
         s[sums].set_scope("local")
         ways = (not of_transposed[0], of_transposed[1])
-        for stage, along_k in zip(operands, ways):
+        tensors = [access.tensor for access in (found.a, found.b)]
+        wholes = [
+            (block_k % 4 == 0 or not along_k) and extent_of(one.shape[-1]) % 4 == 0 == self._together(context, one) % 4
+            for one, along_k in zip(tensors, ways)
+        ]
+        for stage, along_k, fours in zip(operands, ways, wholes):
             s[stage].set_scope("shared")
             if along_k:
-                s[stage].transform_layout(partial(_turned, block_k))
+                s[stage].transform_layout(partial(_turned, block_k) if fours or block_k % 2 == 0 else _apart)
         is_whole = problem.N % (4 if split_k == 1 else 1) == 0 and (split_k > 1 or root.dtype == "float32")
         axes = anchored(s[root], group) if last is root else None
         multiply_tiles(s, last, sums, (operands[0], operands[1]), tile, block_k, lanes, is_whole=is_whole, axes=axes)
-        threads = tile[0] // lanes, tile[1] // lanes
-        for stage, access in zip(operands, (found.a, found.b)):
-            _fetch(s[stage], extent_of(access.tensor.shape[-1]) % 4 == 0, threads)
+        own = lanes_of(lanes)
+        threads = tile[0] // own[0], tile[1] // own[1]
+        for stage, fours in zip(operands, wholes):
+            _fetch(s[stage], fours, threads)
+
+    def _together(self, context: Context, operand: Tensor) -> int:
+        """How many neighbours of an operand's row are loaded together, or computed of such."""
+        program = context.program
+        return 1 if operand.op in program.apart else program.together.get(operand.op, extent_of(operand.shape[-1]))
 
     def _add_up(self, root: Stage, total: Stage) -> None:
         """A thread adds up the parts of a result."""
@@ -101,7 +114,13 @@ def _turned(block_k: int, *at: Expr) -> list[Expr]:
     many words later, so that each thread uses a bank of its own.
     """
     *outer, row, k = at
-    return [*outer, k, row + indexdiv(k, 4) * (128 // block_k)]
+    return [*outer, k, row + indexdiv(k, 4) * (128 // block_k // 4 * 4)]
+
+
+def _apart(*at: Expr) -> list[Expr]:
+    """The same where a warp stores all of a K tile of an odd number of rows, one by one: these begin in other banks."""
+    *outer, row, k = at
+    return [*outer, k, row + k * 4]
 
 
 def _fetch(stage: Stage, is_whole: bool, threads: tuple[int, int]) -> None:

@@ -178,12 +178,25 @@ def _digits(index: Any, extents: Sequence[Extent]) -> list[Any]:
 
 def convolution(
     image: Tensor, w: Tensor, extents: Sequence[Extent], strides: Sequence[int], dilations: Sequence[int],
-    groups: int, acc: str, to: str, name: str, *, channels_last: bool = False,
+    groups: int, acc: str, to: str, name: str, *, channels_last: bool = False, by_groups: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A convolution of what is padded already, of images NC… or, with channels last, N…C."""
+    """A convolution of what is padded already, of images NC… or, with channels last, N…C.
+
+    `by_groups`, the result is N, groups, channels of a group, ….
+    """
     channel = te.reduce_axis((0, w.shape[1]), name="channel")
     window = [te.reduce_axis((0, size), name=f"k{d}") for d, size in enumerate(w.shape[2:])]
     each = w.shape[0] // groups
+    if by_groups:
+        inputs = w.shape[1]
+
+        def of_group(n: Any, g: Any, o: Any, *at: Any) -> Expr:
+            pixel = image(n, g * inputs + channel, *places(at, window, strides, dilations))
+            weight = w(g * each + o, channel, *window)
+            return te.sum(_as(pixel, acc) * _as(weight, acc), axis=[channel, *window])
+
+        total = te.compute([image.shape[0], groups, each, *extents], of_group, name=name)
+        return _rounded(total, to, f"{name}_cast")
     shape = [*extents, w.shape[0]] if channels_last else [w.shape[0], *extents]
 
     def value(n: Any, *at: Any) -> Expr:

@@ -96,11 +96,13 @@ def conv_transpose(
     over = [one.over for one in phases]
     image = padded(x, [0, 0, *margins], [0, 0, *over], te.const(0, x.dtype), "conv_transpose_padded")
     filters = _filters(w, phases, groups)
+    has_phases = any(one.stride > 1 for one in phases)
+    by_groups = has_phases and groups > 1
     made = convolution(
         image, filters, [one.extent for one in phases], [1] * len(phases), [one.reach for one in phases], groups, acc,
-        to, "conv_transpose",
+        to, "conv_transpose", by_groups=by_groups,
     )  # fmt: skip
-    if all(one.stride == 1 for one in phases):
+    if not has_phases:
         return made
 
     def element(n: Any, o: Any, *i: Any) -> Expr:
@@ -110,7 +112,11 @@ def conv_transpose(
             row = row * one.count + phase if one.count > 1 else row
             numbers.append(number)
             conditions += some
-        value = made(n, row, *numbers)
+        if by_groups:
+            rows = filters.shape[0] // groups
+            value = made(n, te.indexdiv(row, rows), te.indexmod(row, rows), *numbers)
+        else:
+            value = made(n, row, *numbers)
         return te.if_then_else(te.all(*conditions), value, te.const(0, to)) if conditions else value
 
     return te.compute([x.shape[0], w.shape[1] * groups, *shape], element, name="conv_transpose_phases")

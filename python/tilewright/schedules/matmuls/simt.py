@@ -14,7 +14,7 @@ from ...te.schedule import Schedule, Stage, create_schedule
 from ..sizes import sizes
 from ..workspaces import add_up
 from .problem import Problem
-from .simt_tiles import fastest_tiles
+from .simt_tiles import Lanes, fastest_tiles, lanes_of
 
 __all__ = ["fetch", "multiply_tiles", "sgemm"]
 
@@ -85,18 +85,19 @@ def sgemm(
     what = _What(M, N, K, batch, transpose_a, transpose_b, epilogue, tuple(operands), out_dtype)
     if tile is None and what.is_plain and M <= 16 and stages == 2 and (split_k is not None or _fills_by_columns(what)):
         return _few_rows(what, split_k)
+    of_thread: Lanes = own
     if tile is None:
-        tile, lanes, step, split_k = fastest_tiles(what.problem, block_k, lanes, split_k)
-    lanes = lanes or own
+        tile, of_thread, step, split_k = fastest_tiles(what.problem, block_k, lanes, split_k)
     tiles = -(-M // tile[0]) * -(-N // tile[1]) * (batch or 1)
     split_k = split_k or _power_of_two(min(_OF_AN_SM * current_gpu().sms // tiles, K // (MIN_STEPS * step)))
     s, tensors, At, Bs, Cl, last = _products(what, tile, step, split_k)
     # What is beyond the matrix begins at a multiple of four where its rows do.
     is_whole = N % 4 == 0 and out_dtype == "float32" and not operands
-    multiply_tiles(s, last, Cl, (At, Bs), tile, step, lanes, is_whole=is_whole, stages=stages)
+    multiply_tiles(s, last, Cl, (At, Bs), tile, step, of_thread, is_whole=is_whole, stages=stages)
 
     # All threads of the block fetch, neighbours what lies together.
-    threads = tile[0] // lanes, tile[1] // lanes
+    rows, columns = lanes_of(of_thread)
+    threads = tile[0] // rows, tile[1] // columns
     _fetch(s[At], not transpose_a, (M, K)[not transpose_a], threads, stages > 2)
     _fetch(s[Bs], transpose_b, (N, K)[transpose_b], threads, stages > 2)
     return s, tensors
@@ -125,7 +126,7 @@ def multiply_tiles(
     operands: tuple[Tensor, Tensor],
     tile: tuple[int, int],
     block_k: int,
-    lanes: int,
+    lanes: Lanes,
     *,
     is_whole: bool,
     axes: Sequence[IterVar] | None = None,
@@ -137,15 +138,16 @@ def multiply_tiles(
     `last` are the matrix's, and the axis before them counts matmuls, or parts of split-K. `axes` are these where `last`
     has others. `is_whole` if tiles divide the columns.
     """
-    threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
+    own_rows, own_columns = lanes_of(lanes)
+    threads_y, threads_x = tile[0] // own_rows, tile[1] // own_columns
     locals_ = [s.cache_read(shared, "local", [Cl]) for shared in operands]
     *outer, i, j = axes or s[last].op.axis
     if len(outer) > 1:
         outer = [s[last].fuse(*outer)]
     by, i = s[last].split(i, factor=tile[0])
     bx, j = s[last].split(j, factor=tile[1])
-    vy, i = s[last].split(i, nparts=lanes // 4)
-    vx, j = s[last].split(j, nparts=lanes // 4)
+    vy, i = s[last].split(i, nparts=own_rows // 4)
+    vx, j = s[last].split(j, nparts=own_columns // 4)
     ty, i = s[last].split(i, nparts=threads_y)
     tx, j = s[last].split(j, nparts=threads_x)
     s[last].reorder(*outer, by, bx, vy, vx, ty, tx, i, j)
@@ -153,8 +155,9 @@ def multiply_tiles(
         s[last].bind(axis, thread_axis(tag))
     if is_whole:
         s[last].vectorize(j)
-    if lanes == 8 and threads_y * threads_x <= 512:
-        s[last].launch_bounds(512 // (threads_y * threads_x))
+    resident = {64: 512, 96: 256}.get(own_rows * own_columns, 0) // (threads_y * threads_x)
+    if resident:
+        s[last].launch_bounds(resident)
 
     s[Cl].compute_at(s[last], tx)
     *_, i, j = s[Cl].op.axis
