@@ -44,15 +44,17 @@ class Blocks(Matrices):
     def __init__(self, buffers: list[Any], rows: int, columns: int, dtype: str, *, in_parts: bool) -> None:
         threads = max(_LEAST_THREADS, min(_MOST_THREADS, power_of_two(rows)))
         super().__init__(buffers, rows, columns, True, threads)
-        self.dtype, self.rows, self.columns = dtype, rows, columns
+        self.dtype: str = dtype
+        self.rows: int = rows
+        self.columns: int = columns
         self._turns = -(-rows // threads)
         words = 2 if dtype == "float64" else 1
-        self.width = PANEL // words
+        self.width: int = PANEL // words
         while self.width > 4 and self._turns * self.width * words > _REGISTERS:
             self.width //= 2
         self._own_columns = min(_OWN_COLUMNS, -(-(_PART if in_parts else columns) // self._across))
         self._own_rows = max(1, min(_OWN_ROWS, _TILE_ROWS // self._down))
-        self.wide = self._own_columns * self._across
+        self.wide: int = self._own_columns * self._across
 
     def zero(self) -> Expr:
         return te.const(0, self.dtype)
