@@ -55,12 +55,11 @@ def reflections(m: Blocks, x: Any, factors: Any, scales: Any) -> None:
                 scale = ib.let("scale", quotient.astype(m.dtype))
                 with m.once():
                     of_panel[step] = scale
-                vectors = []
+                vectors, values = list[Expr](), list[Expr]()
                 for row, own in panel.rows:
                     element = (own[0].astype("float64") / apart).astype(m.dtype)
                     unit = te.select(row.equal(now), te.const(1, m.dtype), m.zero())
                     vectors.append(ib.let("vector", te.select(te.all(row > now, row < rows), element, unit)))
-                values = []
                 for u in range(width):
                     value = vectors[0] * panel.rows[0][1][u]
                     for vector, (_, own) in zip(vectors[1:], panel.rows[1:]):

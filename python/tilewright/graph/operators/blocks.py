@@ -245,7 +245,7 @@ class Panel:
     rows: list[tuple[Any, Any]]
     """A thread's rows, of which the last ones may not be there, with their elements."""
 
-    def step(self, own: Any, pivots: Any, multiple: Any, stays: Any) -> None:
+    def step(self, own: Any, pivots: Callable[[Any], Expr], multiple: Any, stays: Any) -> None:
         """Subtracts a multiple of the elements `pivots` from a row, and moves it on; `stays` is its last element."""
         width = self.blocks.width
         kept = self.blocks.ib.let("kept", stays)

@@ -36,11 +36,12 @@ def made_by(
     shape: Any = given[-1].shape
 
     by_panels = _BY_PANELS.get(function.__name__.strip("_"))
-    is_large = by_threads and by_panels is not None and min(given[0].shape[1:]) >= LEAST
+    if not by_threads or min(map(int, given[0].shape[1:])) < LEAST:
+        by_panels = None
 
     def statements(ins: list[Any], outs: list[Any]) -> Any:
         buffers = [*ins, *outs]
-        if is_large:
+        if by_panels is not None:
             blocks = Blocks(buffers, shape[1], shape[2], given[-1].dtype, in_parts=len(given) > 1)
             by_panels(blocks, *blocks.buffers, **options)
             return blocks.ib.get()
@@ -95,7 +96,7 @@ def row_order(pivots: Tensor, *, rows: int, by_threads: bool) -> Tensor:
 
     `pivots` is [batch, steps], as `lu` makes them.
     """
-    batch, count = pivots.shape
+    batch, count = pivots.shape[0], int(pivots.shape[1])
 
     def statements(ins: list[Any], outs: list[Any]) -> Any:
         m = Matrices([*ins, *outs], rows, 1, by_threads)

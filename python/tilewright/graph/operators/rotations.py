@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from ... import te
 from ...dtypes import dtype_of
@@ -114,10 +114,19 @@ def _epsilon(dtype: str) -> float:
     return {"float32": 2.0**-23, "float64": 2.0**-52}[dtype_of(dtype).name]
 
 
+class _Turn(Protocol):
+    """Turns elements of pairs of rows or of columns: their number, from one buffer to another, by their places."""
+
+    def __call__(
+        self, length: int, source: Any, target: Any, place: Callable[[Any, Any], tuple[Any, ...]], *,
+        of_columns: bool = False,
+    ) -> None: ...  # fmt: skip
+
+
 @contextmanager
 def _sweeps(
     m: Matrices, rows: int, dtype: str, angle: Callable[[Any, Any], tuple[Expr, Expr, Expr]]
-) -> Generator[Callable[..., None]]:  # fmt: skip
+) -> Generator[_Turn]:  # fmt: skip
     """Rounds, until no pair of rows has to be rotated: the place of a row in a round is as in a tournament.
 
     `angle` says of two rows whether they have to be, the difference of their squares, and their product. Gives what
