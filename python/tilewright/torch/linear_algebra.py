@@ -20,8 +20,8 @@ __all__ = ["WHOLE", "decompositions", "refusal"]
 _aten: Any = torch.ops.aten
 _broadcast_shapes: Any = torch.broadcast_shapes  # pyright: ignore[reportUnknownVariableType]
 _MOST = 2048
-WHOLE = 256
-"""Matrices of more columns are factored by halves, with a matmul between these; for QR, of twice as many."""
+WHOLE = 512
+"""Matrices of more columns are factored by halves, with a matmul between these."""
 
 
 def _refusal(a: torch.Tensor) -> str | None:
@@ -74,7 +74,7 @@ def _factors(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 def _reflections(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """R and the vectors of Q's reflections in one matrix, and their scales."""
     count = min(a.shape[-2:])
-    if count <= 2 * WHOLE:
+    if count <= WHOLE:
         return reflections(a)
     half = _half(count)
     first, scales = _reflections(a[..., :half])
