@@ -59,11 +59,6 @@ private:
 
 } // namespace
 
-static bool isSmallConstant(Operation *op) {
-  auto constant = dyn_cast_or_null<graph::ConstantOp>(op);
-  return constant && cast<RankedTensorType>(constant.getType()).getNumElements() == 1;
-}
-
 const Definition *Fusion::getDefinition(Operation *op) {
   auto [it, isNew] = definitions.try_emplace(op);
   if (isNew)
@@ -174,10 +169,6 @@ std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Oper
   return isElementwise && isReadElementwiseBehind(user, into) ? "" : getShortName(user) + " reads it at other places";
 }
 
-static bool hasAttention(ArrayRef<Operation *> operators) {
-  return llvm::any_of(operators, [](Operation *op) { return op->hasTrait<graph::Attends>(); });
-}
-
 /// Whether the operators may be another view of the same memory: a slice at most, then reshapes, then a transpose; or
 /// behind attention a transpose, then reshapes.
 static bool mayBeView(ArrayRef<Operation *> operators) {
@@ -191,6 +182,9 @@ std::string Fusion::getObstacleOfAttention(Operation *producer, Operation *user,
   if (!stridedAttention)
     return "attention is a group of its own";
   ArrayRef<Operation *> from = clusters[producer].operators;
+  // A mask that takes memory for each query and key is computed where it is read.
+  if (llvm::all_of(from, [](Operation *op) { return isa<graph::IotaOp>(op) || isComputedMask(op); }))
+    return "";
   bool isOperand = user->hasTrait<graph::Attends>() && mayBeView(from);
   // The head, queries, keys, values and the result; or queries, keys and values.
   unsigned numViews = isa<graph::AttentionGradientsOp>(user) ? 5 : 3;
@@ -215,6 +209,8 @@ std::string Fusion::getObstacle(Operation *producer, Operation *last) {
     if (producer->getNumResults() != 1)
       return getShortName(producer) + " has several results";
   }
+  if (hasAttention(into.operators) && isa<graph::IotaOp>(producer) && llvm::all_of(users, isComputedMask))
+    return "";
   if (hasAttention(from.operators) || hasAttention(into.operators))
     return users.size() == 1 ? getObstacleOfAttention(producer, users[0], last) : "several operators read attention";
   if (isRowProgram(from, into))

@@ -79,4 +79,62 @@ bool isOfFourBits(Operation *op) {
   return unpack && unpack.getX().getDefiningOp<graph::WeightOp>();
 }
 
+constexpr int64_t kMaxTable = 1 << 16, kSmaller = 4, kMaxMaskOperators = 16;
+
+bool isSmallConstant(Operation *op) {
+  auto constant = dyn_cast_or_null<graph::ConstantOp>(op);
+  return constant && cast<RankedTensorType>(constant.getType()).getNumElements() == 1;
+}
+
+bool hasAttention(ArrayRef<Operation *> operators) {
+  return llvm::any_of(operators, [](Operation *op) { return op->hasTrait<graph::Attends>(); });
+}
+
+/// Where the mask stands among the operands of attention; before it are those that may be views, but for logarithms.
+static unsigned getMaskNumber(Operation *attention) { return isa<graph::AttentionGradientsOp>(attention) ? 6 : 3; }
+
+/// The mask of attention that the result comes to, where nothing else reads it; else nothing.
+static Value findMask(Operation *op) {
+  while (op->hasOneUse()) {
+    OpOperand &use = *op->use_begin();
+    op = use.getOwner();
+    if (op->hasTrait<graph::Attends>())
+      return use.getOperandNumber() == getMaskNumber(op) ? use.get() : Value();
+    if (op->getNumResults() != 1)
+      break;
+  }
+  return Value();
+}
+
+/// Whether `value` is much smaller than the mask, and stays in a cache.
+static bool isTable(Value value, Value mask) {
+  auto type = typeOfTensor(value), whole = typeOfTensor(mask);
+  return type.hasStaticShape() && whole.hasStaticShape() &&
+         type.getNumElements() <= std::min(kMaxTable, whole.getNumElements() / kSmaller);
+}
+
+/// Whether a few instructions compute an element of `value` of such tables.
+static bool isOfTables(Value value, Value mask, int64_t &numOperators) {
+  if (isTable(value, mask))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<graph::AddOp, graph::SubOp, graph::MulOp, graph::NegOp, graph::AbsOp, graph::MinOp,
+                         graph::MaxOp, graph::AndOp, graph::OrOp, graph::NotOp, graph::EqualOp, graph::LessOp,
+                         graph::LessEqualOp, graph::GreaterOp, graph::GreaterEqualOp, graph::WhereOp, graph::CastOp,
+                         graph::ReshapeOp, graph::ExpandOp, graph::TransposeOp>(op) &&
+         ++numOperators <= kMaxMaskOperators &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isOfTables(operand, mask, numOperators); });
+}
+
+bool isComputedMask(Operation *op) {
+  Value mask = findMask(op);
+  if (!mask)
+    return false;
+  // A table is computed once.
+  if (isTable(op->getResult(0), mask))
+    return op->hasTrait<graph::PermutesElements>();
+  int64_t numOperators = 0;
+  return isOfTables(op->getResult(0), mask, numOperators);
+}
+
 } // namespace tilewright

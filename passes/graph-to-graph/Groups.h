@@ -22,6 +22,15 @@ bool widensForSeveral(mlir::Operation *op);
 /// Whether it makes numbers of a weight in four bits: they are cheaper to make again than to load.
 bool isOfFourBits(mlir::Operation *op);
 
+/// Whether it is a constant of one element.
+bool isSmallConstant(mlir::Operation *op);
+
+/// Whether attention, or its gradients, is among the operators.
+bool hasAttention(llvm::ArrayRef<mlir::Operation *> operators);
+
+/// Whether it comes to the mask of attention alone, and a few instructions compute it of tables that stay in a cache.
+bool isComputedMask(mlir::Operation *op);
+
 } // namespace tilewright
 
 #endif

@@ -16,7 +16,7 @@ from ..schedules.online_softmax import attention_of
 from ..target import Target
 from ..te import Schedule, Tensor, Var
 from ..te.strides import Strided
-from .definitions import attributes_of
+from .definitions import attributes_of, tensors_of
 from .operators.attention_gradients import GRADIENTS
 from .types import from_ir
 from .views import View, laid_out_by, view_of
@@ -54,7 +54,7 @@ class _Array:
 
 
 def attention_group(
-    members: Sequence[ir.Operation], symbols: Mapping[str, Var], target: Target
+    members: Sequence[ir.Operation], constants: Mapping[ir.Value, Tensor], symbols: Mapping[str, Var], target: Target
 ) -> AttentionGroup | None:
     """The kernels of a group that is attention, or its gradients, and what moves operands and the result.
 
@@ -66,7 +66,7 @@ def attention_group(
     (attention,) = (one for one in members if one.name.removeprefix("graph.") in ATTENTION)
     if target.kind == "cpu" or len(set(attention.operands)) < len(attention.operands):
         return None
-    operands = _Operands.of(members, attention, symbols)
+    operands = _Operands.of(members, attention, constants, symbols)
     if operands is None:
         return None
     if attention.name == "graph.attention_gradients":
@@ -89,7 +89,8 @@ def attention_group(
         return None
     if len(laid) > _OPERANDS:
         tiles["is_listed"] = lists_tiles(laid[_OPERANDS], shape, laid[1].shape[-2], tiles)
-    schedule, tensors = attention_of(*inputs, with_logarithms=with_logarithms, **options, **tiles)
+    schedule, tensors = attention_of(*operands.tensors, with_logarithms=with_logarithms, **options, **tiles)
+    operands.compute_inline(schedule)
     outputs: list[Tensor | Strided] = [*tensors[-len(attention.results) :]]
     if strides is not None:
         outputs = [te.strided(tensors[-1], strides)]
@@ -107,14 +108,15 @@ def _gradients(
     options = _options(operation, symbols)
     wanted = [GRADIENTS[number] for number in options.pop("wanted")]
     mask = laid[_OPERANDS + 2] if len(laid) > _OPERANDS + 2 else None
-    result, logarithms, *masks = operands.inputs[_OPERANDS + 1 :]
+    result, logarithms, *masks = operands.tensors[_OPERANDS + 1 :]
     made = gradient_kernels(
-        [*operands.inputs[: _OPERANDS + 1], *masks], laid[:_OPERANDS], mask, wanted=wanted, result=result,
+        [*operands.tensors[: _OPERANDS + 1], *masks], laid[:_OPERANDS], mask, wanted=wanted, result=result,
         logarithms=logarithms, gpu=target.device, **options,
     )  # fmt: skip
     if made is None:
         return None
     schedule, outputs = made
+    operands.compute_inline(schedule)
     views = (*operands.views, *[None] * len(outputs))
     return AttentionGroup(schedule, operands.values, views, (*operands.inputs, *outputs))
 
@@ -128,38 +130,90 @@ def _options(operation: ir.Operation, symbols: Mapping[str, Var]) -> dict[str, A
 
 @dataclass(frozen=True, slots=True)
 class _Operands:
-    """The operands of attention: `values` that `views` are taken of, and what the kernel knows of them."""
+    """The operands of attention: `tensors`, and how they are `laid` in memory.
+
+    `values` are what the kernel reads, by `views`, as its `inputs`. A mask that is computed in the group is made of
+    several inputs, in the stages `made`.
+    """
 
     values: tuple[ir.Value, ...]
     views: tuple[View | None, ...]
     inputs: tuple[Tensor, ...]
+    tensors: tuple[Tensor, ...]
     laid: tuple[_Array, ...]
+    made: tuple[Tensor, ...]
 
     @classmethod
     def of(
-        cls, members: Sequence[ir.Operation], attention: ir.Operation, symbols: Mapping[str, Var]
-    ) -> _Operands | None:
+        cls, members: Sequence[ir.Operation], attention: ir.Operation, constants: Mapping[ir.Value, Tensor],
+        symbols: Mapping[str, Var],
+    ) -> _Operands | None:  # fmt: skip
         """None where an extent is symbolic, where a move needs a copy, or where an address is not aligned."""
         made = {one.results[0]: one for one in members}
         values: list[ir.Value] = []
         views: list[View | None] = []
-        for operand in attention.operands:
-            chain: list[ir.Operation] = []
-            while operand in made:
-                chain.insert(0, made[operand])
-                operand = made[operand].operands[0]
-            shape = _static(operand)
+        inputs: list[Tensor] = []
+        tensors: list[Tensor] = []
+        laid: list[_Array] = []
+        mask: dict[ir.Value, Tensor] = {}
+        views_of = 2 * _OPERANDS if attention.name == "graph.attention_gradients" else _OPERANDS
+        for number, operand in enumerate(attention.operands):
+            if number >= views_of and operand in made:
+                mask = _computed(operand, made, constants, symbols)
+                read = [(value, one) for value, one in mask.items() if value not in made and value not in constants]
+                values += [value for value, _ in read]
+                views += [None] * len(read)
+                inputs += [one for _, one in read]
+                tensors.append(mask[operand])
+                laid.append(_laid(operand, None))
+                continue
+            value, chain = operand, list[ir.Operation]()
+            while value in made:
+                chain.insert(0, made[value])
+                value = made[value].operands[0]
+            shape = _static(value)
             view = view_of(shape, chain, symbols) if shape is not None else None
             if view is None:
                 return None
-            values.append(operand)
-            views.append(None if not chain else view)
-        pairs = list(zip(attention.operands, views, strict=True))
-        inputs = tuple(_placeholder(i, *pair) for i, pair in enumerate(pairs))
-        laid = tuple(_laid(*pair) for pair in pairs)
+            view = view if chain else None
+            values.append(value)
+            views.append(view)
+            inputs.append(_placeholder(number, operand, view))
+            tensors.append(inputs[-1])
+            laid.append(_laid(operand, view))
         if any(one.align < _ALIGNMENT for one in laid):
             return None
-        return cls(tuple(values), tuple(views), inputs, laid)
+        stages = tuple(one for value, one in mask.items() if value in made or value in constants)
+        return cls(tuple(values), tuple(views), tuple(inputs), tuple(tensors), tuple(laid), stages)
+
+    def compute_inline(self, schedule: Schedule) -> None:
+        """Computes a mask where it is read."""
+        for stage in self.made:
+            schedule[stage].compute_inline()
+
+
+def _computed(
+    value: ir.Value, made: Mapping[ir.Value, ir.Operation], constants: Mapping[ir.Value, Tensor],
+    symbols: Mapping[str, Var],
+) -> dict[ir.Value, Tensor]:  # fmt: skip
+    """What a value of the group is computed of, and it, as tensor expressions in their order."""
+    found: dict[ir.Value, Tensor] = {}
+
+    def visit(one: ir.Value) -> Tensor:
+        if one not in found:
+            if one in made:
+                operation = made[one]
+                operands = [visit(operand) for operand in operation.operands]
+                found[one] = tensors_of(operation, operands, symbols, by_threads=True)[0]
+            elif one in constants:
+                found[one] = constants[one]
+            else:
+                kind = from_ir(one.type, symbols)
+                found[one] = te.placeholder(kind.shape, kind.dtype, name=f"m{len(found)}")
+        return found[one]
+
+    visit(value)
+    return found
 
 
 def _static(value: ir.Value) -> tuple[int, ...] | None:

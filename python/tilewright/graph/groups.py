@@ -191,7 +191,7 @@ def _read_group(
     with at_source(Source(next(reversed(nodes), "group"), 0)):
         kernel: AttentionGroup | ConvolutionGroup | None = None
         if not ATTENTION.isdisjoint(names):
-            kernel = attention_group(members, symbols, target)
+            kernel = attention_group(members, constants, symbols, target)
         elif "windows" in names and target.kind != "cpu":
             kernel = convolution_group(members, constants, yielded, symbols, target)
         if kernel is not None:

@@ -114,3 +114,46 @@ func.func private @of_attention(%head: tensor<2x4x8xf32>, %q: tensor<2x4x8xf32>,
   } : tensor<2x6x8xf32>
   return %y, %z : tensor<2x4x8xf32>, tensor<2x6x8xf32>
 }
+
+// A mask that a few instructions compute of small weights is in the group, so that it takes no memory.
+// CHECK-LABEL: func.func @computed
+// CHECK-NOT: graph.group "greater
+// CHECK: graph.group "reshape_greater_equal_attention" {
+// PLAIN-LABEL: func.func @computed
+// PLAIN: graph.group "reshape_greater_equal" {
+// PLAIN: graph.group "attention" {
+func.func @computed(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x4x8xf32> {
+  %rows = graph.weight "rows" : tensor<4xi64>
+  %columns = graph.weight "columns" : tensor<6xi64>
+  %i = graph.reshape %rows {graph.definition = @column, shape = [4, 1]} : (tensor<4xi64>) -> tensor<4x1xi64>
+  %m = graph.greater_equal %i, %columns {graph.definition = @at_least} : (tensor<4x1xi64>, tensor<6xi64>) -> tensor<4x6xi1>
+  %a = graph.attention %q, %k, %v, %m {graph.definition = @seen, scale = 0.5 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x4x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>, tensor<4x6xi1>) -> tensor<2x4x8xf32>
+  return %a : tensor<2x4x8xf32>
+}
+
+func.func private @column(%x: tensor<4xi64>, %o: tensor<4x1xi64> {te.output}) -> tensor<4x1xi64> {
+  %y = te.compute "reshape" (%i: 4, %j: 1) {
+    %0 = te.read %x[%i] : tensor<4xi64>
+    te.yield %0 : i64
+  } : tensor<4x1xi64>
+  return %y : tensor<4x1xi64>
+}
+
+func.func private @at_least(%x: tensor<4x1xi64>, %z: tensor<6xi64>, %o: tensor<4x6xi1> {te.output}) -> tensor<4x6xi1> {
+  %y = te.compute "greater_equal" (%i: 4, %j: 6) {
+    %0 = te.read %x[%i, 0] : tensor<4x1xi64>
+    %1 = te.read %z[%j] : tensor<6xi64>
+    %2 = arith.cmpi sge, %0, %1 : i64
+    te.yield %2 : i1
+  } : tensor<4x6xi1>
+  return %y : tensor<4x6xi1>
+}
+
+// Stands for the stages of attention.
+func.func private @seen(%q: tensor<2x4x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>, %m: tensor<4x6xi1>, %o: tensor<2x4x8xf32> {te.output}) -> tensor<2x4x8xf32> {
+  %y = te.compute "sum" (%h: 2, %i: 4, %d: 8) sum (%j: 6) {
+    %0 = te.read %q[%h, %i, %d] : tensor<2x4x8xf32>
+    te.yield %0 : f32
+  } : tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}

@@ -124,3 +124,54 @@ def test_whether_the_gradients_are_deterministic_is_pytorch_s_choice(
     assert "graph.attention_with_logarithms" in forward and "graph.attention_gradients" in backward
     assert f"deterministic = {str(is_deterministic).lower()}" in backward
     assert "graph.matmul" not in forward + backward
+
+
+MASKS: dict[str, Any] = {
+    "documents": lambda b, i, j: b.op("and", b.op("greater_equal", i, j), b.op("equal", *_documents(b))),
+    "ALiBi": lambda b, i, j: b.op(
+        "mul", b.op("cast", b.op("sub", j, i), to="float32", saturate=True), b.inputs["slopes"]
+    ),
+}  # fmt: skip
+
+
+def _documents(b: GraphBuilder) -> tuple[Any, Any]:
+    return b.op("reshape", b.inputs["documents"], shape=[ROWS, 1]), b.inputs["documents"]
+
+
+def _model_of_positions(name: str, *operands: tuple[str, TensorType]) -> Any:
+    """Attention, or its gradients, whose mask is made of arrays of a few numbers."""
+    tables = [(each, TensorType((ROWS,), "int64")) for each in ("positions", "documents")]
+    with GraphBuilder(name, [*operands, *tables, ("slopes", TensorType((2, 1, 1), "float32"))]) as b:
+        j = b.inputs["positions"]
+        mask = MASKS[name](b, b.op("reshape", j, shape=[ROWS, 1]), j)
+        given = [b.inputs[each] for each, _ in operands]
+        if len(given) == 3:
+            made = b.ops("attention_with_logarithms", *given, mask, **PLAIN)
+        else:
+            made = b.ops("attention_gradients", *given, mask, **PLAIN, wanted=[0, 1, 2], deterministic=True)
+        model = compile_graph(b.finish([(f"y{number}", one) for number, one in enumerate(made)]), SIM)
+    assert len(model.groups) == 1  # the mask is computed where it is read
+    return model
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("name", MASKS)
+def test_a_mask_of_positions_takes_no_memory(name: str) -> None:
+    rows, of_rows = TensorType((2, ROWS, WIDTH), "float16"), TensorType((2, ROWS), "float32")
+    three = [(each, rows) for each in ("q", "k", "v")]
+    forward = _model_of_positions(name, *three)
+    backward = _model_of_positions(name, ("head", rows), *three, ("result", rows), ("logarithms", of_rows))
+    head, *arrays = (np.random.default_rng(6).standard_normal((4, 2, ROWS, WIDTH))).astype("float16")
+    tables = [np.arange(ROWS), np.arange(ROWS) // 24, np.array([0.5, 0.125], "float32").reshape(2, 1, 1)]
+    q, k, v = exact = [torch.tensor(one.astype("float64"), requires_grad=True) for one in arrays]
+    scores, i = q @ k.mT * 0.125, torch.arange(ROWS)
+    if name == "documents":
+        scores = scores.masked_fill((i[:, None] < i) | (i[:, None] // 24 != i // 24), -torch.inf)
+    else:
+        scores = scores + (i - i[:, None]) * torch.tensor([0.5, 0.125]).view(2, 1, 1)
+    expected = torch.softmax(scores, -1) @ v
+    gradients = torch.autograd.grad(expected, exact, torch.tensor(head.astype("float64")))
+    result, logarithms = forward(*arrays, *tables)
+    made = backward(head, *arrays, result, logarithms, *tables)
+    for got, right in zip((result, *made), (expected.detach(), *gradients), strict=True):
+        assert np.abs(got.astype("float64") - right.numpy()).max() <= 4 * 2.0**-11 * float(right.abs().max())
