@@ -20,6 +20,7 @@ from .extents import factors_of, is_loose
 from .fallback import compile_parts
 from .functions import replace_functions
 from .importer import import_fx, is_random
+from .outputs import with_outputs_once
 
 __all__ = ["compile_fx"]
 
@@ -79,24 +80,30 @@ def _fallback(options: Mapping[str, Any]) -> bool:
 
 def _compile_parts(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
     device = _device(example_inputs)
-    return compile_parts(module, lambda part: _compile_graph(part, _imported(part), device))
+    return compile_parts(
+        module, lambda part: with_outputs_once(part, lambda one: _compile_graph(one, _imported(one), device))
+    )  # fmt: skip
 
 
 def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
     device = _device(example_inputs)
-    try:
-        graph = _imported(module)
-    except CompileError as error:
-        hint = 'options={"fallback": True} of torch.compile leaves to PyTorch what is not supported'
-        raise CompileError(f"{error}\n{hint}", stage="graph") from None
-    return _compile_graph(module, graph, device)
+
+    def compiled(module: GraphModule) -> Callable[[list[Any]], list[Any]]:
+        try:
+            graph = _imported(module)
+        except CompileError as error:
+            hint = 'options={"fallback": True} of torch.compile leaves to PyTorch what is not supported'
+            raise CompileError(f"{error}\n{hint}", stage="graph") from None
+        return _compile_graph(module, graph, device)
+
+    return with_outputs_once(module, compiled)
 
 
 def _imported(module: GraphModule) -> Graph:
     return import_fx(module, "forward", {}, seeded=is_random(module), parted=True)
 
 
-def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> Callable[..., Any]:
+def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> Callable[[list[Any]], list[Any]]:
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]

@@ -178,3 +178,26 @@ def test_attention_s_gradients(name: str) -> None:
         gradients.append([made.detach(), *(one.grad for one in own)])
     for got, wanted in zip(*gradients):
         _close(got, wanted, 0.0, name)
+
+
+def _layer(x: Any, weight: Any) -> Any:
+    return torch.relu(x @ weight)
+
+
+def test_inputs_kept_for_the_backward_pass_are_not_copied() -> None:
+    torch.manual_seed(1)
+    x, weight = (torch.randn(8, 8, requires_grad=True) for _ in range(2))
+    y = _compiled(_layer)(x, weight)
+    kept = [one.data_ptr() for one in y.grad_fn.saved_tensors]
+    assert {x.data_ptr(), weight.data_ptr()} <= {*kept}
+
+
+@pytest.mark.parametrize("changed", ["input", "output"])
+def test_what_is_kept_must_not_change(changed: str) -> None:
+    """As without torch.compile."""
+    x, weight = (torch.ones(8, 8, requires_grad=True) for _ in range(2))
+    y = _compiled(_layer)(x, weight)
+    with torch.no_grad():
+        (weight if changed == "input" else y).mul_(2)
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        y.sum().backward()

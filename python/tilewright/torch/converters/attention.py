@@ -43,7 +43,7 @@ def _attention(
     )  # fmt: skip
     name = call.target.removeprefix("tilewright.").removesuffix(".default")
     made = call.builder.ops(name, q, k, v, *([] if mask is None else [mask]), **options)
-    return made if len(made) > 1 else made[0]
+    return made[0] if len(made) == 1 else made
 
 
 @converter("tilewright.attention_gradients.default")
