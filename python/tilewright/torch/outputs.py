@@ -1,4 +1,4 @@
-"""Outputs of a graph that need no computing: inputs, which a forward pass keeps for the gradients, and repeated ones."""
+"""Outputs of a graph that need no computing: inputs, which a forward pass keeps for the gradients, and equal ones."""
 
 from __future__ import annotations
 
