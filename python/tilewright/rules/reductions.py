@@ -34,8 +34,6 @@ ALONG_ROWS, ALONG_COLUMNS = "threads along the reduction", "threads along the re
 _AT_ONCE = 8
 # Elements of a column that are worth a thread, whose sums others have to add up.
 _LEAST = 16
-# With vectors of so many elements, as many times as many elements are worth a thread more of a row.
-_VECTORS = 1
 # Elements of a column that a thread keeps in its registers.
 _KEPT_OF_THREAD = 64
 
@@ -142,7 +140,7 @@ class Reductions:
         threads = 32
         while threads < 512 and columns > 1024 and columns > 16 * threads:
             threads *= 2
-        while threads < 1024 and rows * threads < context.threads and columns >= 8 * threads * min(lanes, _VECTORS):
+        while threads < 1024 and rows * threads < context.threads and columns >= 8 * threads:
             threads *= 2
         if kept_by(threads) < columns <= kept_by(1024):
             threads = 1024
