@@ -106,7 +106,8 @@ def _gradients(
     if not all(is_for_tma(one.shape, one.strides) for one in (head, *laid[: _OPERANDS + 1])):
         return None
     options = _options(operation, symbols)
-    wanted = [GRADIENTS[number] for number in options.pop("wanted")]
+    numbers: list[int] = options.pop("wanted")
+    wanted = [GRADIENTS[number] for number in numbers]
     mask = laid[_OPERANDS + 2] if len(laid) > _OPERANDS + 2 else None
     result, logarithms, *masks = operands.tensors[_OPERANDS + 1 :]
     made = gradient_kernels(
@@ -149,7 +150,7 @@ class _Operands:
         symbols: Mapping[str, Var],
     ) -> _Operands | None:  # fmt: skip
         """None where an extent is symbolic, where a move needs a copy, or where an address is not aligned."""
-        made = {one.results[0]: one for one in members}
+        made: dict[ir.Value, ir.Operation] = {one.results[0]: one for one in members}
         values: list[ir.Value] = []
         views: list[View | None] = []
         inputs: list[Tensor] = []
