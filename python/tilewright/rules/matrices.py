@@ -92,7 +92,8 @@ def as_matrices(
             made.together |= matmul.together
             made.copied |= matmul.copied
             made.apart |= matmul.apart
-            made.digits[matmul.total.op] = tuple(length_of(axis) for axis in matmul.axes["k"])
+            if matmul.copies:
+                made.digits[matmul.total.op] = tuple(length_of(axis) for axis in matmul.axes["k"])
             now = matmul.result.op
         elif op in tiles:
             convolution = convolution_of(_facts_of(now), ends)

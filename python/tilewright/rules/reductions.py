@@ -34,6 +34,8 @@ ALONG_ROWS, ALONG_COLUMNS = "threads along the reduction", "threads along the re
 _AT_ONCE = 8
 # Elements of a column that are worth a thread, whose sums others have to add up.
 _LEAST = 16
+# Elements of a column that are worth a thread, which keeps them for what is made of several sums.
+_LEAST_OF_ROW = 4
 # Elements of a column that a thread keeps in its registers.
 _KEPT_OF_THREAD = 64
 
@@ -110,7 +112,8 @@ class Reductions:
             of_block = 32 if rows >= 32 else power_of_two(max(1, 2 * rows - 1), 32)
             blocks = -(-rows // of_block)
             wanted = context.threads // (blocks * of_block)
-            threads = power_of_two(max(1, min(wanted, columns // _LEAST)), 1024 // max(32, of_block))
+            least = _LEAST if len(stages) == 1 else _LEAST_OF_ROW
+            threads = power_of_two(max(1, min(wanted, columns // least)), 1024 // max(32, of_block))
             if threads == 1:
                 # An SM has at most 32 blocks, which are half of its warps where each is one.
                 of_block = power_of_two(max(of_block, rows // 64), 128)
@@ -165,7 +168,9 @@ class Reductions:
         rows_kept, vectors = self._stage_reads(s, group, reductions, fits, lanes) if along_rows else ([], {})
         # Of an odd number of elements, rows begin anywhere: they are moved one by one, but kept all the same.
         is_kept = fits and (lanes > 1 or bool(rows_kept))
-        together = {} if along_rows or columns_kept else self._read_together(s, group, reductions, threads)
+        # What a thread keeps of a column it has stored one by one.
+        is_apart = along_rows or columns_kept or group.kept
+        together = {} if is_apart else self._read_together(s, group, reductions, threads)
         inline(s, group)
         stage = s[root.op.output(0)]
         axes = list(stage.op.axis)

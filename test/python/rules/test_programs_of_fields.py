@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tilewright as tw
 from rule_programs import Made, check
 from tilewright import te
 
@@ -187,3 +188,22 @@ PROGRAMS: list[Callable[[], Made]] = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_programs_of_fields(program: Callable[[], Made], target: str) -> None:
     check(program, target)
+
+
+@pytest.mark.parametrize("threads", [1, 8, 16])
+def test_what_is_kept_of_a_column_is_read_by_the_thread_that_stored_it(threads: int) -> None:
+    """A softmax of channels and the largest of what is made of it, with 16 channels and more a thread."""
+    channels, places = 272, 4
+    x = te.placeholder((2, channels, places), "float32", name="X")
+    k = [te.reduce_axis((0, channels)) for _ in range(3)]
+    m = te.compute((2, places), lambda n, i: te.max(x[n, k[0], i], axis=k[0]), name="M")
+    e = te.compute(x.shape, lambda n, c, i: te.exp(x[n, c, i] - m[n, i]), name="E")
+    s = te.compute((2, places), lambda n, i: te.sum(e[n, k[1], i], axis=k[1]), name="S")
+    p = te.compute(x.shape, lambda n, c, i: e[n, c, i] / s[n, i] * x[n, c, i], name="P")
+    y = te.compute((2, places), lambda n, i: te.max(p[n, k[2], i], axis=k[2]), name="Y")
+    f = tw.build(tw.auto_schedule([y], "sim", settings={"Y": {"threads": threads}}), [x, y], "sim")
+    given = np.random.default_rng(3).standard_normal((2, channels, places)).astype("float32")
+    made = np.zeros((2, places), "float32")
+    f(given, made)
+    weights = np.exp(given - given.max(1, keepdims=True))
+    np.testing.assert_allclose(made, (weights / weights.sum(1, keepdims=True) * given).max(1), rtol=1e-5)

@@ -106,7 +106,8 @@ def _fitting(
 ) -> list[Tiles]:  # fmt: skip
     """All that can be taken, the fastest by the model first."""
     device = gpu or current_gpu()
-    steps = steps or (8, 16, 32)
+    shortest = 8 if is_rule or not steps else steps[0]  # which all tiles have room for
+    steps = (*steps, shortest) if steps and shortest not in steps else steps or (shortest, 16, 32)
     tiles = list(_TILES)
     if is_rule:
         is_of_24 = any(extent % _OF_24 == 0 and extent % 64 for extent in (problem.M, problem.N))
@@ -117,7 +118,7 @@ def _fitting(
         if lanes in (None, own)
         and all(size <= 32 or size < 2 * extent for size, extent in zip(tile, (problem.M, problem.N)))
         for step in steps
-        if step == steps[0] or _fits(tile, own, step) and problem.K >= step
+        if step == shortest or _fits(tile, own, step) and problem.K >= step
         for parts in ((1, 2, 4, 8, 16, 32, 64) if split_k is None else (split_k,))
         if parts in (1, split_k) or problem.K >= parts * max(64, 2 * step)
     ]
