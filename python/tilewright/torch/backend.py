@@ -123,8 +123,14 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
     has_parts = any(len(some) > 1 for of_input in factors for some in of_input)
     forms = [_Form(one.is_complex(), one.device) if isinstance(one, torch.Tensor) else None for one in returned]
 
-    is_plain = not (has_sizes or has_parts or seeded or graph.counts or any(loose)) and all(
-        isinstance(one, torch.Tensor) and one.device == device and not one.is_complex() for one in (*inputs, *returned)
+    has_more = has_sizes or has_parts or seeded or bool(graph.counts) or any(loose)
+    is_plain = (
+        bool(inputs)
+        and not has_more
+        and all(
+            isinstance(one, torch.Tensor) and one.device == device and not one.is_complex()
+            for one in (*inputs, *returned)
+        )
     )
 
     def call(given: list[Any]) -> list[Any]:
