@@ -257,11 +257,14 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
     are stored. A conversion of types counts as a move where the user has no reduction. Elements that are made of a weight
     in four bits count as moved. An operator with several users joins where all of them have come to be in one group.
     Tensor cores copy images and filters of 16 bits as they are stored. So what moves an image for the windows of a
-    matmul is a group of its own, where channels fill vectors of 8. So is what moves filters for this matmul. `graph.attention` is a group of its own. So a group has at most one operator that reduces, with operators element by
-    element before and after it. Or it is of rows, as layer norm is. `ends` says for each result of a group why nothing
-    more is in it. A constant of one element is in each group that reads it. A group of rows or elements may have a second
-    result: its first one, quantised with one scale. With `strided-attention`, slices, reshapes and transposes of queries,
-    keys and values are in the group of attention. So are reshapes and transposes of its result.
+    matmul is a group of its own, where channels fill vectors of 8. So is what moves filters for this matmul.
+
+    Attention is a group of its own, and so are its gradients. So a group has at most one operator that reduces, with
+    operators element by element before and after it. Or it is of rows, as layer norm is. `ends` says for each result of
+    a group why nothing more is in it. A constant of one element is in each group that reads it. A group of rows or
+    elements may have a second result: its first one, quantised with one scale. With `strided-attention`, slices,
+    reshapes and transposes of queries, keys and values are in the group of attention. So are reshapes and transposes of
+    its result. So is what a few instructions compute of small tables for its mask.
 
     ```mlir
     %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
