@@ -141,7 +141,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
     with graph.module.context:
         function = model_function(graph.module, graph.name)
         block = function.regions[0].blocks[0]
-        groups = read_groups(function, graph.symbols, target)
+        groups = read_groups(graph.module, function, graph.symbols, target)
         parts = parts_in(function, graph.symbols)
         arguments = list(block.arguments)
         attributes = function.attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +41,8 @@ class Group:
     `nodes` are the nodes of the model that the operators came from. `ends` says for each result why the group ends
     there. `offsets` are the results' places in the arena, -1 for a result outside of it. `schedule` is the schedule.
     `function` is the compiled program, which takes the inputs, then the results, then the numbers of `symbols`. If it
-    takes an input or a result as a view of it, `views` has that at its place.
+    takes an input or a result as a view of it, `views` has that at its place. `module` has the IR of the values
+    `inputs` and `results`, and keeps it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Group:
     key: str
     functions: dict[str, Function]
     views: tuple[View | None, ...] = ()
+    module: ir.Module | None = field(default=None, repr=False, compare=False)
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -110,8 +112,10 @@ class Group:
         return f"{self.name}: {', '.join(self.nodes)} -> {shapes}; ends: {'; '.join(self.ends)}"
 
 
-def read_groups(function: ir.Operation, symbols: Mapping[str, Var], target: Target) -> list[Group]:
-    """The groups of a model's function, in their order."""
+def read_groups(
+    module: ir.Module, function: ir.Operation, symbols: Mapping[str, Var], target: Target
+) -> list[Group]:  # fmt: skip
+    """The groups of a model's function in a module, in their order."""
     functions: dict[str, Function] = {}
     with function.context, progress("scheduling the model") as line:
         found = [one.operation for one in function.regions[0].blocks[0].operations]
@@ -119,7 +123,7 @@ def read_groups(function: ir.Operation, symbols: Mapping[str, Var], target: Targ
         groups: list[Any] = []
         for number, operation in enumerate(found):
             line.show(number, len(found), "groups", ir.StringAttr(operation.attributes["name"]).value)
-            groups.append(_read_group(operation, symbols, functions, target))
+            groups.append(replace(_read_group(operation, symbols, functions, target), module=module))
         return groups
 
 

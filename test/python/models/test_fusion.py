@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -92,3 +93,18 @@ def test_a_norm_behind_a_product_is_right(target: str, without: Any) -> None:
     assert model.verify(x, w)
     if not without:
         assert [len(group.operators) for group in model.groups] == [1, 5]
+
+
+def test_groups_keep_the_values_that_they_read() -> None:
+    """Also when the model is gone."""
+    module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.LayerNorm(16)).eval()
+    groups = tw.compile(module, (torch.randn(4, 8),), target="cpu").groups
+    gc.collect()
+    types = [str(value.type) for group in groups for value in (*group.inputs, *group.results)]
+    assert types[1:] == [
+        "tensor<4x8xf32>",
+        "tensor<16xf32>",
+        *["tensor<4x16xf32>"] * 2,
+        *["tensor<16xf32>"] * 2,
+        "tensor<4x16xf32>",
+    ]
