@@ -101,3 +101,11 @@ def test_dropout_with_a_seed() -> None:
         _compared("Dropout", {k: np.asarray(v) for k, v in inputs.items()})
     text = "Dropout in training mode needs a seed and static extents: its result is random otherwise"
     assert str(caught.value).endswith(f"(Dropout): {text}")
+
+
+@pytest.mark.parametrize("shape", [(), (3, 5)])
+def test_celu(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(2).standard_normal(shape).astype("float32")
+    for one in (x, -x):
+        got = _compared("Celu", {"x": one}, alpha=0.7)
+        assert got.shape == shape

@@ -227,6 +227,15 @@ def _elu(node: Node) -> Value:
     return node.op_("where", node.op_("less", x, node.constant(0, x)), below, x)
 
 
+@converter("Celu")
+def _celu(node: Node) -> Value:
+    # As a function of ONNX, its result has a dimension where x has none.
+    x = node.tensor(0)
+    alpha = node.constant(node.attr("alpha", 1.0), x)
+    below = node.op_("sub", node.op_("exp", node.op_("div", x, alpha)), node.constant(1, x))
+    return node.op_("where", node.op_("less", x, node.constant(0, x)), node.op_("mul", below, alpha), x)
+
+
 @converter("Softplus")
 def _softplus(node: Node) -> Value:
     x = node.tensor(0)
