@@ -144,3 +144,16 @@ def test_pytorch_has_no_largest_of_nothing() -> None:
             model(*wrong)
         assert str(caught.value).endswith(text)
     assert model(torch.ones(3, 0), given[1])[0].shape == (0,)
+
+
+def test_nothing_is_repeated() -> None:
+    nodes = [
+        (("Constant", [], ["r"]), {"value_ints": [2, 3, 1]}),
+        (("Tile", ["x", "r"], ["t"]), {}),
+        (("ReduceSum", ["t"], ["y"]), {"keepdims": 0}),
+    ]
+    x = np.zeros((2, 0, 3), "float32")
+    model = tw.compile(_onnx(nodes, {"x": x.shape}, ["t", "y"]), target="cpu")
+    tiled, total = model(x)
+    assert tiled.shape == (4, 0, 3)
+    assert total == 0

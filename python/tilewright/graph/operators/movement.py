@@ -200,9 +200,11 @@ def pad(x: Tensor, value: Tensor, *, before: Sequence[int], after: Sequence[int]
 def tile(x: Tensor, *, repeats: Sequence[int]) -> Tensor:
     """Repeated along each dimension."""
     shape = [extent * times for extent, times in zip(x.shape, repeats)]
+    # An extent of 0 stays 0, and nothing is read.
+    is_same = [times == 1 or isinstance(extent, int) and extent == 0 for extent, times in zip(x.shape, repeats)]
     return te.compute(
         shape,
-        lambda *i: x(*[a if t == 1 else te.floormod(a, e) for a, t, e in zip(i, repeats, x.shape)]),
+        lambda *i: x(*[a if same else te.floormod(a, e) for a, same, e in zip(i, is_same, x.shape)]),
         name="tile",
     )
 
