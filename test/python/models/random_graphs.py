@@ -497,6 +497,8 @@ def reshape(g: Graph) -> None:
             raise NotDrawn
         return g.add("Squeeze", [name, g.numbers(*ones)], keeps=True)
     size, made = int(np.prod(shape)), []
+    if not size:
+        raise NotDrawn  # any extent would be right for -1
     for _ in range(g.number(0, 2)):
         factors = [n for n in range(1, size + 1) if size % n == 0]
         made.append(int(g.rng.choice(factors)))
