@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,7 +123,7 @@ def read_groups(
         groups: list[Any] = []
         for number, operation in enumerate(found):
             line.show(number, len(found), "groups", ir.StringAttr(operation.attributes["name"]).value)
-            groups.append(replace(_read_group(operation, symbols, functions, target), module=module))
+            groups.append(_read_group(operation, symbols, functions, target, module))
         return groups
 
 
@@ -147,7 +147,7 @@ def element_of(attribute: ir.Attribute, dtype: str) -> int | float | bool:
 
 
 def _read_group(
-    group: ir.Operation, symbols: Mapping[str, Var], functions: dict[str, Function], target: Target
+    group: ir.Operation, symbols: Mapping[str, Var], functions: dict[str, Function], target: Target, module: ir.Module
 ) -> Group:
     block = group.regions[0].blocks[0]
     tensors: dict[ir.Value, Tensor] = {}
@@ -206,7 +206,7 @@ def _read_group(
     return Group(
         ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(values), tuple(group.results),
         tuple(TensorType.of(tensor) for tensor in outputs), ends, offsets, schedule, (*arguments, *apart), tuple(apart),
-        "\n".join(text), functions, views,
+        "\n".join(text), functions, views, module,
     )  # fmt: skip
 
 

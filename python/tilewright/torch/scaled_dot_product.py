@@ -23,17 +23,15 @@ def attended(
     """`scaled_dot_product_attention` as the operators that are compiled to one kernel; as PyTorch's, where none is."""
     query, key, value = (_as_cast(one) for one in (query, key, value))
     attn_mask = None if attn_mask is None else _as_cast(attn_mask)
-    three = query, key, value
-    options: dict[str, Any] = {"is_causal": is_causal, "scale": scale}
     if dropout_p or not _is_taken(query, key, value, enable_gqa):
-        return _by_matmuls(*three, attn_mask, dropout_p, enable_gqa=enable_gqa, **options)
-    if scale is None:
-        scale = options["scale"] = int(query.shape[-1]) ** -0.5
+        return _by_matmuls(
+            query, key, value, attn_mask, dropout_p, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
+        )  # fmt: skip
+    scale = int(query.shape[-1]) ** -0.5 if scale is None else scale
     missing = _RANK - query.dim()
     for _ in range(missing):
-        three = tuple(one.unsqueeze(-3) for one in three)
+        query, key, value = (one.unsqueeze(-3) for one in (query, key, value))
         attn_mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.dim() > 2 else attn_mask
-    query, key, value = three
     given = [one for one in (query, key, value, attn_mask) if one is not None]
     operands = query, key, value, attn_mask, is_causal, scale, enable_gqa
     if torch.is_grad_enabled() and any(one.requires_grad for one in given):

@@ -12,6 +12,7 @@ from typing import Any
 from ... import te
 from ...te import Expr
 from .blocks import Blocks
+from .matrices import reflector
 
 __all__ = ["reflect", "reflections"]
 
@@ -47,12 +48,7 @@ def reflections(m: Blocks, x: Any, factors: Any, scales: Any) -> None:
                         head[0] = own[0]
                 below = m.total_of(visit)
                 leading = ib.let("leading", head[0].astype("float64"))
-                norm = ib.let("norm", te.sqrt(leading * leading + below))
-                is_done = ib.let("is_done", below.equal(0.0))
-                moved = ib.let("moved", te.select(is_done, leading, te.select(leading < 0.0, norm, -norm)))
-                apart = ib.let("apart", te.select(is_done, te.const(1, "float64"), leading - moved))
-                quotient = te.select(is_done, te.const(0, "float64"), (moved - leading) / moved)
-                scale = ib.let("scale", quotient.astype(m.dtype))
+                moved, apart, scale = reflector(ib, leading, below, m.dtype)
                 with m.once():
                     of_panel[step] = scale
                 vectors, values = list[Expr](), list[Expr]()

@@ -13,7 +13,7 @@ from ...te import Tensor
 from . import blocked_factors, blocked_reflections
 from .blocks import Blocks
 from .common import operator
-from .matrices import Matrices
+from .matrices import Matrices, reflector
 
 __all__ = ["LEAST", "made_by"]
 
@@ -191,12 +191,7 @@ def _reflections(m: Matrices, x: Any, factors: Any, scales: Any) -> None:
         with ib.for_range(0, min(rows, columns), name="step") as step:
             below = m.total(step + 1, rows, lambda i: _square(factors[b, i, step]))
             first = ib.let("first", factors[b, step, step].astype("float64"))
-            norm = ib.let("norm", te.sqrt(first * first + below))
-            is_done = ib.let("is_done", below.equal(0.0))
-            moved = ib.let("moved", te.select(is_done, first, te.select(first < 0.0, norm, -norm)))
-            apart = ib.let("apart", te.select(is_done, te.const(1, "float64"), first - moved))
-            quotient = te.select(is_done, te.const(0, "float64"), (moved - first) / moved)
-            scale = ib.let("scale", quotient.astype(x.dtype))
+            moved, apart, scale = reflector(ib, first, below, x.dtype)
             with m.once():
                 scales[b, step] = scale
                 factors[b, step, step] = moved.astype(x.dtype)

@@ -10,7 +10,7 @@ from ... import te, tir
 from ...rules.context import power_of_two
 from ...te import Expr
 
-__all__ = ["LANES", "Matrices"]
+__all__ = ["LANES", "Matrices", "reflector"]
 
 _MOST_THREADS = 512
 LANES = 32
@@ -199,3 +199,16 @@ class Matrices:
                 held[self._thread] = one[0]
             span *= _AT_ONCE
         return [ib.let("found", held[0]) for held in every]
+
+
+def reflector(ib: Any, leading: Any, below: Any, dtype: str) -> tuple[Any, Any, Any]:
+    """The reflection of a column that leaves nothing below its `leading` element; `below` is the sum of squares there.
+
+    It has the new leading element and what the others are divided by, in float64, and the scale in `dtype`.
+    """
+    norm = ib.let("norm", te.sqrt(leading * leading + below))
+    is_done = ib.let("is_done", below.equal(0.0))
+    moved = ib.let("moved", te.select(is_done, leading, te.select(leading < 0.0, norm, -norm)))
+    apart = ib.let("apart", te.select(is_done, te.const(1, "float64"), leading - moved))
+    quotient = te.select(is_done, te.const(0, "float64"), (moved - leading) / moved)
+    return moved, apart, ib.let("scale", quotient.astype(dtype))

@@ -106,8 +106,9 @@ def _fitting(
 ) -> list[Tiles]:  # fmt: skip
     """All that can be taken, the fastest by the model first."""
     device = gpu or current_gpu()
-    shortest = 8 if is_rule or not steps else steps[0]  # which all tiles have room for
-    steps = (*steps, shortest) if steps and shortest not in steps else steps or (shortest, 16, 32)
+    shortest = steps[0] if steps and not is_rule else 8  # which all tiles have room for
+    steps = steps or (8, 16, 32)
+    steps = steps if shortest in steps else (*steps, shortest)
     tiles = list(_TILES)
     if is_rule:
         is_of_24 = any(extent % _OF_24 == 0 and extent % 64 for extent in (problem.M, problem.N))
