@@ -25,22 +25,21 @@ def with_outputs_once(module: GraphModule, compile_module: Callable[[GraphModule
     compile_module
         Compiles a module; what it returns takes a list of arguments, and returns a list.
     """
-    inputs = [node for node in module.graph.nodes if node.op == "placeholder"]
-    (last,) = (node for node in module.graph.nodes if node.op == "output")
+    inputs = {node: number for number, node in enumerate(module.graph.find_nodes(op="placeholder"))}
+    (last,) = module.graph.find_nodes(op="output")
     returned: Sequence[Any] = last.args[0]
     made: list[Any] = []
-    from_input: list[int | None] = []
-    places: list[int] = []
+    known: dict[Node, int] = {}  # by the source of what is made, its place there
+    places: list[tuple[bool, int]] = []  # of each output: whether it is an input, and its place
     for one in returned:
         source = _source(one)
-        if source in inputs:
-            from_input.append(inputs.index(source))
-            places.append(-1)
+        if isinstance(source, Node) and (source in inputs or source in known):
+            places.append((source in inputs, inputs[source] if source in inputs else known[source]))
             continue
-        from_input.append(None)
-        known = [place for place, other in enumerate(made) if isinstance(source, Node) and _source(other) is source]
-        places.append(known[0] if known else len(made))
-        made += [] if known else [one]
+        if isinstance(source, Node):
+            known[source] = len(made)
+        places.append((False, len(made)))
+        made.append(one)
     if len(made) == len(returned):
         return compile_module(module)
     last.args = (tuple(made),)
@@ -49,7 +48,7 @@ def with_outputs_once(module: GraphModule, compile_module: Callable[[GraphModule
 
     def call(given: list[Any]) -> list[Any]:
         results = compiled([*given])
-        return [results[place] if i is None else given[i] for place, i in zip(places, from_input)]
+        return [(given if is_input else results)[place] for is_input, place in places]
 
     call._boxed_call = True  # type: ignore[attr-defined]
     return call

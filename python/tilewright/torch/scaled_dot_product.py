@@ -30,7 +30,7 @@ def attended(
     scale = int(query.shape[-1]) ** -0.5 if scale is None else scale
     missing = _RANK - query.dim()
     for _ in range(missing):
-        query, key, value = (one.unsqueeze(-3) for one in (query, key, value))
+        query, key, value = query.unsqueeze(-3), key.unsqueeze(-3), value.unsqueeze(-3)
         attn_mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.dim() > 2 else attn_mask
     given = [one for one in (query, key, value, attn_mask) if one is not None]
     operands = query, key, value, attn_mask, is_causal, scale, enable_gqa
