@@ -77,6 +77,11 @@ class Group:
         """The names of the stages, the root's first."""
         return tuple(stage.name for stage in (*self.stages, *self.inlined))
 
+    def is_computed(self, operand: StageFacts) -> bool:
+        """Whether an operand is made of what is computed in the place of its reads: it is then no copy of a tensor."""
+        inside = {stage.op for stage in self.inlined}
+        return any(access.tensor.op in inside for access in operand.accesses)
+
     def accesses(self) -> list[Access]:
         """What its stages read of memory: of all but its own."""
         own = {stage.op for stage in (*self.stages, *self.inlined)}

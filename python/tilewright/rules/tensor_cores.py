@@ -158,9 +158,9 @@ class TensorCores:
         tensors = [access.tensor for access in (found.a, found.b)]
         lengths = [context.program.together.get(one.op, extent_of(one.shape[-1])) for one in tensors]
         # What does not lie together is loaded element by element, and stored to shared memory in vectors all the same.
-        is_async = all(operand.op in context.program.together for operand in group.operands) and all(
-            gcd(granule, length) * item_bytes(in_dtype) >= 4 for length in lengths
-        )
+        is_async = all(
+            operand.op in context.program.together and not group.is_computed(operand) for operand in group.operands
+        ) and all(gcd(granule, length) * item_bytes(in_dtype) >= 4 for length in lengths)
         widths = [
             gcd(granule, length if length > 1 else extent_of(one.shape[-1])) for one, length in zip(tensors, lengths)
         ]

@@ -35,7 +35,7 @@ class Warpgroups:
         found, gpu = matrices_of(group), context.gpu
         if found is None or gpu is None or "wgmma" not in gpu.features:
             return None
-        if any(operand.op not in context.program.views for operand in group.operands):
+        if any(operand.op not in context.program.views or group.is_computed(operand) for operand in group.operands):
             return None  # TMA copies elements as they are
         a, b = found.operand_dtypes
         types = a, found.stage.op.dtype

@@ -84,6 +84,38 @@ def test_each_configuration_of_warpgroups_lowers() -> None:
         tw.lower(s, [*case.inputs, out], stage="gpu", target="cuda -device=H200")
 
 
+def weighted(rows: int, columns: int, K: int) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
+    """Values of one head, times weights of 16 bits that are made of numbers in float32."""
+    A = te.placeholder((1, rows, K), "float32", name="A")
+    B = te.placeholder((1, K, columns), "float16", name="B")
+    W = te.compute(A.shape, lambda h, i, k: (A[h, i, k] + 1.0).astype("float16"), name="W")
+    k = te.reduce_axis((0, K), name="k")
+
+    def total(h: te.Expr, i: te.Expr, j: te.Expr) -> te.Expr:
+        return te.sum(W[h, i, k].astype("float32") * B[0, k, j].astype("float32"), axis=k)
+
+    return A, B, te.compute((1, rows, columns), total, name="C")
+
+
+@pytest.mark.parametrize("target", ["sim -arch=sm_80", "sim -device=H200"])
+def test_an_operand_that_is_computed_is_no_copy(target: str) -> None:
+    """Of one head, rows of weights are the elements of what is computed: they were once to be copied by cp.async."""
+    A, B, C = weighted(16, 16, 512)
+    s = tw.auto_schedule(C, target)
+    assert s.plan is not None and s.plan.of("C").rule == "tensor cores"
+    random = np.random.default_rng(0)
+    a, b = random.integers(-4, 4, A.shape).astype("float32"), random.integers(-4, 4, B.shape).astype("float16")
+    (got,) = testing.run(tw.build(s, [A, B, C], target, "weighted"), [a, b], [(C.shape, "float32")])
+    np.testing.assert_array_equal(got, (a + 1) @ b.astype("float32"))
+
+
+def test_tma_copies_nothing_that_is_computed() -> None:
+    A, B, C = weighted(2048, 2048, 1024)
+    s = tw.auto_schedule(C, "cuda -device=H200")
+    assert [one.rule for one in s.plan or ()] == ["tensor cores"]
+    tw.lower(s, [A, B, C], stage="gpu", target="cuda -device=H200")
+
+
 def test_the_rule_goes_by_the_device() -> None:
     """The same matmul on three generations, and one of rows that TMA cannot step over."""
     whole = matmul(1024, 1024, 1024, dtype="float16", acc="float32").outputs
