@@ -64,6 +64,15 @@ void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const Pipeli
   functions.addPass(createLaunchTileKernels());
 }
 
+/// Where threads exchange values by shared memory, a barrier can only stand between two `scf.if` that depend on thread
+/// indices. Until barriers are there, upstream's pattern must not make one of two with the same condition. Its name is
+/// that which the compiler of MLIR gives to its class.
+static std::unique_ptr<Pass> createCanonicalizerBeforeBarriers() {
+  GreedyRewriteConfig config; // what the pass has by default
+  config.setUseTopDownTraversal().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
+  return createCanonicalizerPass(config, {"{anonymous}::CombineIfs", "(anonymous namespace)::CombineIfs"});
+}
+
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
   // The loops may come from elsewhere, or have been edited.
   pm.addPass(createVerifyStage({Stage::Loops}));
@@ -77,12 +86,12 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addNestedPass<func::FuncOp>(createDistributeFragments({options.arch}));
   pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
   pm.addNestedPass<func::FuncOp>(createConvertCopiesToAsync({options.arch}));
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizerBeforeBarriers());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineKernels());
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createLowerWarpBuffers());
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createElectWriterThreads());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizerBeforeBarriers());
   pm.addPass(createCSEPass());
   // A builder cannot fail: what is no architecture is refused where the options are read, and by
   // convert-kernels-to-nvvm.

@@ -222,6 +222,53 @@ def test_virtual_threads_and_two_thread_axes() -> None:
     np.testing.assert_array_equal(got.numpy(), given[:, ::-1])
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_barrier_between_choices_of_one_condition(first) -> None:
+    """Canonicalization once made one of two, in which no barrier can stand: the second reads what the first stores."""
+
+    def write(ib, ins, outs):
+        tx = one_kernel(ib, 8)
+        shared = ib.allocate("float32", (8,), name="shared", scope="shared")
+        shared[tx] = 0.0
+        is_one = tir.all(tx >= 1, tx < 5) if first else tx < 5
+        with ib.if_scope(is_one):
+            shared[tx] = ins[0][tx]
+        with ib.if_scope(is_one):
+            ib.buffer_ptr(outs[0])[tx] = shared[7 - tx] + shared[5 - tx]
+
+    a, c = copied(write)
+    program = tvm.build(te.create_schedule(c.op), [a, c], "sim")
+    given = np.arange(1, 9, dtype="float32")
+    got = tvm.nd.array(np.full(8, -1, "float32"))
+    program(tvm.nd.array(given), got)
+    stored = np.where((np.arange(8) >= first) & (np.arange(8) < 5), given, 0)
+    expected = np.full(8, -1, "float32")
+    expected[first:5] = stored[7 - np.arange(first, 5)] + stored[5 - np.arange(first, 5)]
+    np.testing.assert_array_equal(got.numpy(), expected)
+
+
+def test_a_barrier_between_choices_with_an_else() -> None:
+    """No barrier stood between what one branch stores and the other one loads, once there was but one choice."""
+
+    def write(ib, ins, outs):
+        tx, out = one_kernel(ib, 8), ib.buffer_ptr(outs[0])
+        shared = ib.allocate("float32", (8,), name="shared", scope="shared")
+        with ib.if_scope(tx < 4):
+            shared[tx] = ins[0][tx]
+        with ib.else_scope():
+            shared[tx] = ins[0][tx] * 2
+        with ib.if_scope(tx < 4):
+            out[tx] = shared[7 - tx]
+        with ib.else_scope():
+            out[tx] = shared[7 - tx] + 1
+
+    a, c = copied(write)
+    program = tvm.build(te.create_schedule(c.op), [a, c], "sim")
+    got = tvm.nd.empty((8,))
+    program(tvm.nd.array(np.arange(8, dtype="float32")), got)
+    np.testing.assert_array_equal(got.numpy(), [14, 12, 10, 8, 4, 3, 2, 1])
+
+
 def test_the_nest() -> None:
     n = te.var("n")
     a = te.placeholder((n,), "int32", "a")
