@@ -1,4 +1,4 @@
-"""Operators that PyTorch does not decompose, as functions of others: pooling, products, searching, and windows."""
+"""Operators that PyTorch does not decompose, as functions of others: products, searching, and windows."""
 
 from __future__ import annotations
 
@@ -11,42 +11,6 @@ import torch
 __all__ = ["decompositions"]
 
 _aten: Any = torch.ops.aten
-
-
-def _adaptive_max_pool(x: torch.Tensor, output_size: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest element of each window, and its place in the image."""
-    rank = len(output_size)
-    lead = x.dim() - rank
-    place: Any = 0
-    inside: Any = True
-    index: list[Any] = [slice(None)] * lead
-    for d, (size, count) in enumerate(zip(x.shape[lead:], output_size)):
-        outputs = torch.arange(count, device=x.device)
-        begin, end = outputs * size // count, ((outputs + 1) * size + count - 1) // count
-        one = begin[:, None] + torch.arange(-(-size // count) + 1, device=x.device)
-        # The windows' dimensions come first, then those within them.
-        shape = [1] * (2 * rank)
-        shape[d], shape[rank + d] = one.shape
-        inside = (one < end[:, None]).reshape(shape) & inside
-        one = one.clamp(max=size - 1).reshape(shape)
-        index.append(one)
-        place = place * size + one
-    lowest = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
-    windows = x[tuple(index)].masked_fill(~inside, lowest).flatten(lead + rank)
-    best = windows.argmax(-1, keepdim=True)
-    place = place.flatten(rank).expand(windows.shape)
-    return windows.gather(-1, best).squeeze(-1), place.gather(-1, best).squeeze(-1)
-
-
-def _pool_backward(rank: int) -> Callable[..., torch.Tensor]:
-    """The gradient of pooling that took elements of images at known places."""
-
-    def backward(grad: torch.Tensor, x: torch.Tensor, *rest: Any) -> torch.Tensor:
-        lead, places = x.dim() - rank, rest[-1]
-        flat = torch.zeros_like(x).flatten(lead)
-        return flat.scatter_add(-1, places.flatten(lead), grad.flatten(lead)).reshape(x.shape)
-
-    return backward
 
 
 def _replication_pad_backward(grad: torch.Tensor, x: torch.Tensor, padding: Sequence[int]) -> torch.Tensor:
@@ -214,53 +178,6 @@ def _rrelu(
     return torch.where(x > 0, x, x * ((lower + upper) / 2)), noise.clone()
 
 
-def _bag_of(offsets: torch.Tensor, bags: Any, count: Any) -> torch.Tensor:
-    """By index, of `count`, its bag: the last one that starts at it or before it."""
-    places = torch.arange(count, device=offsets.device)
-    return (offsets[:bags] <= places[:, None]).sum(-1) - 1
-
-
-def _embedding_bag(
-    weight: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, scaled: bool = False, mode: int = 0,
-    sparse: bool = False, factors: torch.Tensor | None = None, include_last_offset: bool = False, padding: int = -1,
-) -> Any:  # fmt: skip
-    """The largest elements of rows; sums and means have a converter."""
-    del scaled, sparse, factors
-    if mode != 2:
-        return NotImplemented
-    bags = offsets.shape[0] - int(include_last_offset)
-    bag = _bag_of(offsets, bags, indices.shape[0])
-    inside = (torch.arange(bags, device=bag.device)[:, None] == bag) & (indices != padding)
-    values, places = torch.where(inside.unsqueeze(-1), weight[indices], -math.inf).max(1)
-    sizes = inside.sum(-1)
-    filled = (sizes > 0).unsqueeze(-1)
-    largest = torch.where(filled, indices[places], 0)
-    own, starts = indices.dtype, offsets.dtype
-    return torch.where(filled, values, 0.0), bag.to(own), sizes.to(starts), largest.to(starts)
-
-
-def _embedding_bag_backward(
-    grad: torch.Tensor, indices: torch.Tensor, offsets: torch.Tensor, bags: torch.Tensor, sizes: torch.Tensor,
-    largest: torch.Tensor, rows: Any, scaled: bool, mode: int, sparse: bool, factors: torch.Tensor | None,
-    padding: int = -1,
-) -> Any:  # fmt: skip
-    """The gradient of sums, means or the largest elements of rows."""
-    del bags
-    if scaled or sparse:
-        return NotImplemented
-    if mode == 2:
-        return grad.new_zeros(rows, grad.shape[1]).scatter_add(0, largest, grad * (sizes > 0).unsqueeze(-1))
-    bag = _bag_of(offsets, grad.shape[0], indices.shape[0])
-    used = (indices != padding).to(grad.dtype)
-    each = grad.index_select(0, bag) * used.unsqueeze(-1)
-    if mode == 1:
-        counts = grad.new_zeros(grad.shape[0]).index_add(0, bag, used).clamp(min=1)
-        each = each / counts.index_select(0, bag).unsqueeze(-1)
-    if factors is not None:
-        each = each * factors.unsqueeze(-1)
-    return grad.new_zeros(rows, grad.shape[1]).index_add(0, indices, each)
-
-
 def _distances_backward(grad: torch.Tensor, away: torch.Tensor, p: float, distance: torch.Tensor) -> torch.Tensor:
     """The gradient of the norm of the last dimension."""
     grad, distance = grad.unsqueeze(-1), distance.unsqueeze(-1)
@@ -364,7 +281,6 @@ def _places_of_window(length: int, periodic: bool, kept: dict[str, Any]) -> torc
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
     made: dict[Any, Any] = {
-        _aten.max_pool3d_with_indices_backward.default: _pool_backward(3),
         _aten._trilinear.default: _trilinear, _aten.addbmm.default: _addbmm,
         _aten.diagonal_scatter.default: _diagonal_scatter,
         _aten.searchsorted.Tensor: _searchsorted, _aten.repeat_interleave.Tensor: _repeat_interleave,
@@ -372,8 +288,6 @@ def decompositions() -> dict[Any, Any]:
         _aten.median.default: _of_all(_median), _aten.nanmedian.default: _of_all(_nanmedian),
         _aten.mode.default: _mode, _aten.cummax.default: _running(True), _aten.cummin.default: _running(False),
         _aten.logcumsumexp.default: _logcumsumexp, _aten.rrelu_with_noise_functional.default: _rrelu,
-        _aten._embedding_bag.default: _embedding_bag, _aten._embedding_bag_forward_only.default: _embedding_bag,
-        _aten._embedding_bag_backward.default: _embedding_bag_backward,
         _aten._cdist_backward.default: _cdist_backward, _aten._pdist_backward.default: _pdist_backward,
         _aten._weight_norm_interface_backward.default: _weight_norm_backward,
         _aten.prelu.default: _prelu, _aten.conv_tbc.default: _conv_tbc, _aten.meshgrid.default: _meshgrid,
@@ -383,9 +297,6 @@ def decompositions() -> dict[Any, Any]:
         made[getattr(_aten.kaiser_window, overload)] = _kaiser
     for overload in ("default", "periodic"):
         made[getattr(_aten.bartlett_window, overload)] = _bartlett
-    for rank in (2, 3):
-        made[getattr(_aten, f"adaptive_max_pool{rank}d").default] = _adaptive_max_pool
-        made[getattr(_aten, f"adaptive_max_pool{rank}d_backward").default] = _pool_backward(rank)
     for rank in (1, 2, 3):
         made[getattr(_aten, f"replication_pad{rank}d_backward").default] = _replication_pad_backward
     for name, overloads, factors in (

@@ -9,16 +9,21 @@ import torch
 from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVariableType]
 
 from . import (
+    bessel,
     cells,
     composites,
+    embeddings,
     encoder_layers,
     linear_algebra,
     lists,
     number_parts,
+    polynomials,
+    pools,
     resizing,
     sampling,
     scaled_dot_product,
     scattering,
+    segments,
     special_functions,
 )
 from .call import CONVERTERS, refused
@@ -32,8 +37,8 @@ def _short(op: Any) -> str:
 
 
 _PARTS = (
-    cells, encoder_layers, composites, linear_algebra, lists, number_parts, resizing, sampling,
-    scaled_dot_product, scattering, special_functions,
+    bessel, cells, composites, embeddings, encoder_layers, linear_algebra, lists, number_parts, polynomials, pools,
+    resizing, sampling, scaled_dot_product, scattering, segments, special_functions,
 )  # fmt: skip
 
 

@@ -5,14 +5,17 @@ Whether a matrix is singular is not checked: its inverse has infinities and NaN.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch.fx import Node
 
 from . import singular_values
+from .least_squares import least_squares, make_traceable
 from .matrix_operators import cholesky, lu, reflect, reflections, refusal_of, row_order, rows_in, solve_triangular
 
 __all__ = ["WHOLE", "decompositions", "refusal"]
@@ -202,7 +205,22 @@ def _old_cholesky(a: torch.Tensor, upper: bool = False) -> torch.Tensor:
 
 _SQUARINGS = 12
 """Matrices whose norm is up to 2 to this power times `_SMALL_NORM` have exponentials of full accuracy."""
-_SMALL_NORM, _TERMS = 0.5, 16
+_SMALL_NORM, _TERMS, _POWERS = 0.5, 16, 4
+
+
+def _series(a: torch.Tensor, one: torch.Tensor) -> torch.Tensor:
+    """The series of the exponential, as a polynomial of the highest power whose coefficients are polynomials."""
+    powers = [one, a]
+    for _ in range(_POWERS - 1):
+        powers.append(powers[-1] @ a)
+    highest = powers.pop()
+    total: Any = None
+    for first in range(_TERMS - _POWERS, -1, -_POWERS):
+        # The last term is the highest power itself.
+        total = highest / math.factorial(_TERMS) if total is None else total @ highest
+        for i, power in enumerate(powers):
+            total = total + power / math.factorial(first + i)
+    return total
 
 
 def _exponential(a: torch.Tensor) -> torch.Tensor:
@@ -211,10 +229,7 @@ def _exponential(a: torch.Tensor) -> torch.Tensor:
     one = torch.eye(a.shape[-1], dtype=torch.float64, device=a.device).expand(a.shape)
     norm = wide.abs().sum(-2).amax(-1)[..., None, None]
     halvings = torch.log2(torch.clamp(norm / _SMALL_NORM, min=1.0)).ceil().clamp(max=_SQUARINGS)
-    halved = wide * torch.exp2(-halvings)
-    total = one
-    for i in range(_TERMS, 0, -1):
-        total = one + halved @ total / i
+    total = _series(wide * torch.exp2(-halvings), one)
     for i in range(_SQUARINGS):
         total = torch.where(halvings > i, total @ total, total)
     return total.to(a.dtype)
@@ -280,8 +295,10 @@ _FUNCTIONS: dict[Any, _Function] = {
     _aten.linalg_matrix_exp.default: _Function(_exponential, refusal=lambda _: None),
     _aten._linalg_eigh.default: _Function(singular_values.eigenvalues, refusal=singular_values.refusal),
     _aten._linalg_svd.default: _Function(singular_values.singular_values, refusal=singular_values.refusal),
+    _aten.linalg_lstsq.default: _Function(partial(least_squares, _reflections), (0, 1)),
     _aten.linalg_pinv.atol_rtol_tensor: _Function(singular_values.pseudo_inverse, refusal=singular_values.refusal),
 }  # fmt: skip
+make_traceable(_FUNCTIONS[_aten.linalg_lstsq.default].make)
 
 
 def decompositions() -> dict[Any, Any]:

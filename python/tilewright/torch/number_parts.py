@@ -1,4 +1,4 @@
-"""Rounding to decimals, and the bits of floats, as functions of other operators."""
+"""Rounding to decimals, the bits of floats, and divisors of integers, as functions of other operators."""
 
 from __future__ import annotations
 
@@ -50,8 +50,32 @@ def _nextafter(x: torch.Tensor, to: torch.Tensor) -> torch.Tensor:
     return torch.where((x != x) | (to != to), math.nan, torch.where(x == to, to, moved))
 
 
+def _greatest_divisor(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Euclid's algorithm: as many steps as two neighbours among Fibonacci's numbers of this width need."""
+    dtype = torch.result_type(a, b)
+    bits = dtype.itemsize * 8 - dtype.is_signed
+    a, b = a.to(dtype), b.to(dtype)
+    if dtype.is_signed:
+        a, b = a.abs(), b.abs()
+    a, b = torch.maximum(a, b), torch.minimum(a, b)
+    for _ in range(math.ceil(bits * math.log(2) / math.log((1 + math.sqrt(5)) / 2)) // 2 + 1):
+        # The remainder by 0 is the number itself.
+        a = a - b * torch.div(a, b.clamp(min=1), rounding_mode="trunc")
+        b = b - a * torch.div(b, a.clamp(min=1), rounding_mode="trunc")
+    return a + b
+
+
+def _least_multiple(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    dtype = torch.result_type(a, b)
+    wide = torch.promote_types(dtype, torch.int32)
+    a, b = a.to(wide), b.to(wide)
+    divisor = _greatest_divisor(a, b)
+    return (torch.div(a, torch.where(divisor == 0, 1, divisor), rounding_mode="trunc") * b).abs().to(dtype)
+
+
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
     return {
         _aten.round.decimals: _round_to, _aten.frexp.Tensor: _frexp, _aten.nextafter.default: _nextafter,
+        _aten.gcd.default: _greatest_divisor, _aten.lcm.default: _least_multiple,
     }  # fmt: skip

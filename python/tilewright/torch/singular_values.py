@@ -8,14 +8,15 @@ import torch
 
 from .matrix_operators import diagonalize, is_empty, orthogonalize, reflect, reflections, refusal_of, rows_in
 
-__all__ = ["eigenvalues", "pseudo_inverse", "refusal", "singular_values"]
+__all__ = ["MOST", "eigenvalues", "pseudo_inverse", "refusal", "singular_values"]
 
-_MOST = 128
+MOST = 128
+"""Of so many rows or columns a matrix may have singular values."""
 
 
 def refusal(a: torch.Tensor) -> str | None:
     """Why the singular values or eigenvalues of matrices are not taken."""
-    return refusal_of(a, _MOST)
+    return refusal_of(a, MOST)
 
 
 def eigenvalues(a: torch.Tensor, uplo: str = "L", compute_v: bool = True) -> tuple[torch.Tensor, torch.Tensor]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["decompositions"]
+__all__ = ["decompositions", "in_doubles", "modified_bessel", "quotient"]
 
 _aten: Any = torch.ops.aten
 
@@ -52,7 +52,7 @@ _FAR = (
 )  # fmt: skip
 
 
-def _in_doubles(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+def in_doubles(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """A function of tensors that is computed in float64; its result has the type that the tensors have together."""
 
     @wraps(function)
@@ -75,26 +75,27 @@ def _polynomial(coefficients: Sequence[float], x: torch.Tensor) -> Any:
     return total
 
 
-def _quotient(parts: tuple[Sequence[float], Sequence[float]], x: torch.Tensor) -> Any:
+def quotient(parts: tuple[Sequence[float], Sequence[float]], x: torch.Tensor) -> Any:
+    """The quotient of two polynomials."""
     return _polynomial(parts[0], x) / _polynomial(parts[1], x)
 
 
 def _normal_quantile(from_half: torch.Tensor, tail: torch.Tensor) -> torch.Tensor:
     """The quantile of the normal distribution at a probability, by its distance from 0.5 and from the nearer end."""
-    center = from_half * _quotient(_CENTER, 0.180625 - from_half * from_half)
+    center = from_half * quotient(_CENTER, 0.180625 - from_half * from_half)
     r = torch.sqrt(-torch.log(tail))
-    outer = torch.where(r <= 5, _quotient(_NEAR, r - 1.6), _quotient(_FAR, r - 5))
+    outer = torch.where(r <= 5, quotient(_NEAR, r - 1.6), quotient(_FAR, r - 5))
     found = torch.where(from_half.abs() <= 0.425, center, outer * from_half.sign())
     found = torch.where(tail == 0, from_half.sign() * math.inf, found)
     return torch.where(tail < 0, math.nan, found)
 
 
-@_in_doubles
+@in_doubles
 def _erfinv(x: torch.Tensor) -> torch.Tensor:
     return _normal_quantile(x / 2, (1 - x.abs()) / 2) * math.sqrt(0.5)
 
 
-@_in_doubles
+@in_doubles
 def _ndtri(p: torch.Tensor) -> torch.Tensor:
     return _normal_quantile(p - 0.5, torch.minimum(p, 1 - p))
 
@@ -105,19 +106,19 @@ def _scaled_erfc(x: torch.Tensor) -> torch.Tensor:
     return t * torch.exp(_polynomial(_ERFC[::-1], t))
 
 
-@_in_doubles
+@in_doubles
 def _erfc(x: torch.Tensor) -> torch.Tensor:
     # The difference keeps its digits up to 4.
     return torch.where(x < 4, 1 - torch.erf(x), _scaled_erfc(x.clamp(min=0)) * torch.exp(-x * x))
 
 
-@_in_doubles
+@in_doubles
 def _erfcx(x: torch.Tensor) -> torch.Tensor:
     square = torch.exp(x * x)
     return torch.where(x < 3, square * (1 - torch.erf(x)), _scaled_erfc(x.clamp(min=0)))
 
 
-@_in_doubles
+@in_doubles
 def _log_ndtr(x: torch.Tensor) -> torch.Tensor:
     t = x * math.sqrt(0.5)
     return torch.where(x < -1, torch.log(_erfcx(-t) / 2) - t * t, torch.log1p(-_erfc(t) / 2))
@@ -133,7 +134,7 @@ def _log_of_gamma(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x == math.inf, math.inf, found)
 
 
-@_in_doubles
+@in_doubles
 def _lgamma(x: torch.Tensor) -> torch.Tensor:
     reflected = x < 0.5
     found = _log_of_gamma(torch.where(reflected, 1 - x, x))
@@ -142,7 +143,7 @@ def _lgamma(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x == -math.inf, math.inf, found)
 
 
-@_in_doubles
+@in_doubles
 def _digamma(x: torch.Tensor) -> torch.Tensor:
     negative = x < 0
     up = torch.where(negative, 1 - x, x)
@@ -181,7 +182,7 @@ def _zeta_of_any(s: Any, q: torch.Tensor, sign: Any) -> torch.Tensor:
     return found + torch.where(negative, below * sign, 0)
 
 
-@_in_doubles
+@in_doubles
 def _zeta(s: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
     found = _zeta_of_any(s, q, 1 - 2 * (s % 2))
     found = torch.where((q < 0) & (q != torch.floor(q)) & (s != torch.floor(s)), math.nan, found)
@@ -192,43 +193,45 @@ def _zeta(s: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
 def _polygamma(n: int, x: torch.Tensor) -> torch.Tensor:
     if n == 0:
         return _digamma(x)
-    found = _in_doubles(_zeta_of_any)(n + 1, x, (-1) ** (n + 1))
+    found = in_doubles(_zeta_of_any)(n + 1, x, (-1) ** (n + 1))
     return torch.where(x == math.inf, 0.0, found) * ((-1) ** (n + 1) * math.factorial(n))
 
 
-def _bessel(order: int, scaled: bool) -> Callable[..., torch.Tensor]:
+def modified_bessel(order: int, x: torch.Tensor, scaled: bool = False) -> torch.Tensor:
     """A modified Bessel function of the first kind: the mean of exp(x cos t) cos(order t), or its series for large x.
 
     The mean of a periodic function at equal distances has as many digits as numbers have.
     """
+    size, points = x.abs(), 32
+    inner: Any = (1 + (-1) ** order * torch.exp(-2 * size)) / (2 * points)
+    for i in range(1, points):
+        angle = math.pi * i / points
+        inner = inner + math.cos(order * angle) / points * torch.exp(size * (math.cos(angle) - 1))
+    term: Any = 1.0
+    outer: Any = 1.0
+    for i in range(1, 16):
+        term = term * ((2 * i - 1) ** 2 - 4 * order * order) / (i * 8 * size)
+        outer = outer + term
+    found = torch.where(size < 30, inner, outer / torch.sqrt(2 * math.pi * size))
+    found = found if scaled else found * torch.exp(size)
+    return found * x.sign() if order % 2 else found
 
-    @_in_doubles
+
+def _bessel(order: int, scaled: bool) -> Callable[..., torch.Tensor]:
     def bessel(x: torch.Tensor) -> torch.Tensor:
-        size, points = x.abs(), 32
-        inner: Any = (1 + (-1) ** order * torch.exp(-2 * size)) / (2 * points)
-        for i in range(1, points):
-            angle = math.pi * i / points
-            inner = inner + math.cos(order * angle) / points * torch.exp(size * (math.cos(angle) - 1))
-        term: Any = 1.0
-        outer: Any = 1.0
-        for i in range(1, 16):
-            term = term * ((2 * i - 1) ** 2 - 4 * order * order) / (i * 8 * size)
-            outer = outer + term
-        found = torch.where(size < 30, inner, outer / torch.sqrt(2 * math.pi * size))
-        found = found if scaled else found * torch.exp(size)
-        return found * x.sign() if order % 2 else found
+        return modified_bessel(order, x, scaled)
 
-    return bessel
+    return in_doubles(bessel)
 
 
-@_in_doubles
+@in_doubles
 def _hypot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     larger, smaller = torch.maximum(a.abs(), b.abs()), torch.minimum(a.abs(), b.abs())
     ratio = smaller / larger
     return torch.where((larger == 0) | torch.isinf(larger), larger, larger * torch.sqrt(1 + ratio * ratio))
 
 
-@_in_doubles
+@in_doubles
 def _exp2(x: torch.Tensor) -> torch.Tensor:
     return torch.pow(2.0, x)
 

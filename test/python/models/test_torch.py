@@ -161,12 +161,48 @@ def test_a_node_names_the_line_of_the_module():
     assert f"{__file__}:{first + line} (aten.mm.default)" in [node for group in model.groups for node in group.nodes]
 
 
+class Counted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = torch.nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.calls.add_(1)
+        return x * self.calls
+
+
+def test_a_module_that_writes_to_a_parameter():
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(Counted(), (torch.ones(3),), target="cpu")
+    assert str(caught.value) == (
+        "Counted: expected a model that writes to none of its parameters, buffers and inputs, got writes to calls: "
+        "call eval() where the model is trained"
+    )
+
+
+def test_an_embedding_of_bounded_norm():
+    module, rows = torch.nn.Embedding(9, 4, max_norm=1.0), torch.tensor([[1, 3], [1, 8]])
+    with torch.no_grad():
+        module.weight.copy_(torch.linspace(-2, 3, 36).reshape(9, 4))
+    kept = module.weight.detach().clone()
+    model = tw.compile(module, (rows,), target="cpu")
+    torch.testing.assert_close(module.weight.detach(), kept)
+    _close(model(rows), module(rows))
+    # torch.compile writes the rows, as PyTorch does.
+    wanted = module.weight.detach().clone()
+    with torch.no_grad():
+        module.weight.copy_(kept)
+    torch.compile(module, backend="tilewright")(rows)
+    torch.testing.assert_close(module.weight, torch.nn.Parameter(wanted))
+
+
 def test_a_module_in_training_mode():
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(Block().train(), (torch.randn(2, 3, 12, 12),), target="cpu")
     assert str(caught.value) == (
-        "Block: expected a model that writes to none of its buffers and inputs, got writes to norm.running_mean, "
-        "norm.running_var, norm.num_batches_tracked: call eval() where the model is trained"
+        "Block: expected a model that writes to none of its parameters, buffers and inputs, got writes to "
+        "norm.running_mean, norm.running_var, norm.num_batches_tracked: call eval() where the model is trained"
     )
 
 

@@ -35,8 +35,13 @@ def _definite(*shape: int) -> torch.Tensor:
     return a @ a.mT + torch.eye(shape[-1])
 
 
+def _segments(name: str) -> Any:
+    return lambda x: torch.segment_reduce(x, name, offsets=torch.tensor([0, 3, 3, 7]), initial=1.5)
+
+
 _WHOLE = torch.tensor([[1, 2, 0, 2, 1, 1], [0, 0, 1, 2, 2, 0]])
 _GAPS = torch.tensor([[1.0, torch.nan, -2.0, 4.0], [3.0, 1.0, 2.0, 0.0]])
+_LENGTHS = torch.tensor([[2, 1, 2], [6, 0, 0]])
 _BAGS, _ROWS = torch.tensor([0, 3, 3, 5]), torch.tensor([1, 4, 1, 0, 2, 4])
 
 _BITS = torch.tensor([[False, True], [False, True]])
@@ -77,6 +82,7 @@ FORWARD: dict[str, tuple[Any, ...]] = {
     "repetitions": (lambda x, n: x.repeat_interleave(n, 0, output_size=6), _numbers(3, 2), torch.tensor([1, 2, 3])),
     "a rolled image": (lambda x: x.roll((1, -2), (0, 1)), _numbers(3, 4)),
     "windows": (lambda x: x * torch.hamming_window(6) + torch.blackman_window(6, False), _numbers(6)),
+    "rows of bounded norm": (lambda w: torch.ops.aten.embedding_renorm(w, _ROWS, 1.0, 3.0), _numbers(5, 3)),
     "slopes": (lambda x: F.rrelu(x), _numbers(5)),
     "a product of two": (lambda x, y, w: F.bilinear(x, y, w), _numbers(4, 2), _numbers(4, 3), _numbers(5, 2, 3)),
 }
@@ -99,8 +105,23 @@ GRADIENTS: dict[str, tuple[Any, ...]] = {
     "a norm of weights": (lambda v, g: torch._weight_norm(v, g, 0), _numbers(4, 3), _numbers(4, 1)),
     "bags": (lambda w: F.embedding_bag(_ROWS, w, _BAGS, mode="mean", padding_idx=1),
              _numbers(5, 3)),
+    "weights in bags": (
+        lambda w, p: F.embedding_bag(_ROWS, w, _BAGS, mode="sum", padding_idx=1, per_sample_weights=p),
+        _numbers(5, 3), _numbers(6)),
+    "a row": (lambda w: F.embedding(torch.tensor(3), w), _numbers(5, 3)),
+    "windows at random": (
+        lambda x: F.fractional_max_pool2d(x, 3, (4, 5), _random_samples=torch.tensor([[[0.3, 0.6], [0.9, 0.1]]])),
+        _numbers(1, 2, 9, 11)),
+    "windows of a volume at random": (
+        lambda x: F.fractional_max_pool3d(x, 2, (4, 1, 3), _random_samples=torch.tensor([[[0.3, 0.6, 0.9]]])),
+        _numbers(1, 1, 9, 7, 8)),
+    **{f"{name} of segments": (_segments(name), _numbers(7, 3)) for name in ("sum", "mean", "max", "min", "prod")},
+    "a product of segments with 0": (_segments("prod"), _numbers(7, 2).round()),
     "the largest of bags": (lambda w: F.embedding_bag(_ROWS, w, _BAGS, mode="max", padding_idx=1), _numbers(5, 3)),
     "a triangle": (lambda a: torch.linalg.cholesky(a), _definite(2, 4, 4)),
+    "a view of memory": (lambda x, y: torch.as_strided_scatter(x, y, (2, 3), (1, 2), 1), _numbers(4, 4), _numbers(2, 3)),
+    "segments and what is in none": (
+        lambda x: torch.segment_reduce(x, "mean", lengths=_LENGTHS, axis=1, unsafe=True, initial=2.0), _numbers(2, 6, 3)),
     "an inverse": (lambda a: torch.linalg.inv(a), _definite(2, 3, 3)),
     "equations": (lambda a, b: torch.linalg.solve(a, b), _numbers(3, 3), _numbers(3, 2)),
     "from the right": (lambda a, b: torch.linalg.solve(a.mT, b, left=False), _numbers(3, 3), _numbers(2, 3)),

@@ -91,6 +91,15 @@ CASES: dict[str, Callable[[int], tuple[Any, ...]]] = {
     "svdvals": lambda n: (linalg.svdvals, _numbers(2, n, n + 1)),
     "pinv": lambda n: (lambda a: (linalg.pinv(a), linalg.pinv(a, rtol=0.3)), _numbers(n, n // 2)),
     "pinv_hermitian": lambda n: (lambda a: linalg.pinv(a @ a.mT, hermitian=True, rtol=1e-4), _numbers(n, n // 2)),
+    "lstsq": lambda n: (linalg.lstsq, _numbers(2, n + 3, n), _numbers(2, n + 3, 2)),
+    "lstsq_gels": lambda n: (lambda a, b: linalg.lstsq(a, b, driver="gels"), _numbers(n + 3, n), _numbers(n + 3)),
+    "lstsq_gelsd": lambda n: (lambda a, b: linalg.lstsq(a, b, driver="gelsd"), _numbers(n + 3, n), _numbers(n + 3, 2)),
+    "lstsq_wide": lambda n: (
+        lambda a, b: (*linalg.lstsq(a, b)[:3], linalg.lstsq(a, b, driver="gels").solution),
+        _numbers(2, n, n + 3), _numbers(2, n)),
+    "lstsq_of_less_rank": lambda n: (
+        lambda a, b: linalg.lstsq(a @ a.mT, b, rcond=1e-4)[:3], _numbers(n, n // 2), _numbers(n, 2)),
+    "matrix_exp": lambda n: (torch.matrix_exp, _numbers(2, n, n)),
     "matrix_norm": lambda n: (lambda a: tuple(linalg.matrix_norm(a, p) for p in (2, -2, "nuc")), _numbers(2, n, n)),
     "cond": lambda n: (lambda a: (linalg.cond(a), linalg.cond(a, 1)), _definite(n)),
     "matrix_rank": lambda n: (
@@ -106,10 +115,15 @@ def test_results(case: str) -> None:
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("name", ["qr", "geqrf", "cholesky", "lu", "lu_tall", "lu_solve", "inv", "det"])
+@pytest.mark.parametrize("name", ["qr", "geqrf", "cholesky", "lu", "lu_tall", "lu_solve", "inv", "det", "lstsq_gels"])
 def test_factors_by_halves(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_algebra, "WHOLE", 9)
     _check(*CASES[name](21))
+
+
+class Exponential(torch.nn.Module):
+    def forward(self, a: torch.Tensor) -> torch.Tensor:
+        return torch.matrix_exp(a)
 
 
 class Solve(torch.nn.Module):
@@ -126,6 +140,11 @@ def test_equations_of_many_rows_in_a_small_program(size: int) -> None:
     torch.testing.assert_close(model(a, b), linalg.solve(a.double(), b.double()).float(), rtol=1e-4, atol=1e-4)
     # Matrices of up to 256 rows are factored by one operator, larger ones by halves of such.
     assert len(model.ir("graph").splitlines()) < 40 * -(-size // 256)
+
+
+def test_exponentials_have_few_matmuls() -> None:
+    model = tw.compile(Exponential(), (_numbers(5, 5),), target="cpu")
+    assert model.ir("graph").count("graph.matmul") == 6 + 12
 
 
 def test_batches_that_are_symbolic() -> None:
@@ -145,6 +164,7 @@ GRADIENTS: dict[str, tuple[Any, ...]] = {
     "svdvals": (linalg.svdvals, _numbers(5, 4)),
     "pinv": (linalg.pinv, _numbers(6, 3)),
     "matrix_norm": (lambda a: linalg.matrix_norm(a, 2), _numbers(4, 5)),
+    "lstsq": (lambda a, b: linalg.lstsq(a, b).solution, _numbers(6, 4), _numbers(6, 2)),
 }
 
 
@@ -164,7 +184,7 @@ def test_gradients(name: str) -> None:
 EMPTY: dict[str, tuple[Any, ...]] = {
     "no rows": (
         lambda a, b: (linalg.inv(a), a.det(), linalg.solve(a, b), linalg.cholesky(a), *linalg.slogdet(a),
-                      *linalg.qr(a), *linalg.eigh(a), linalg.svdvals(a), linalg.pinv(a)),
+                      *linalg.qr(a), *linalg.eigh(a), linalg.svdvals(a), linalg.pinv(a), *linalg.lstsq(a, b)),
         torch.ones(0, 0), torch.ones(0, 2)),
     "no matrices": (
         lambda a, b: (linalg.inv(a), a.det(), linalg.solve(a, b), linalg.cholesky(a), *linalg.qr(a), *linalg.lu(a),

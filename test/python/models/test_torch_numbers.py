@@ -1,4 +1,4 @@
-"""Bits of floats, rounding to decimals, and factors of matrices by reflections, against PyTorch."""
+"""Bits of floats, rounding to decimals, divisors, and factors of matrices by reflections, against PyTorch."""
 
 from __future__ import annotations
 
@@ -33,6 +33,20 @@ def test_bits_of_floats(dtype: torch.dtype) -> None:
 def test_rounding_to_decimals() -> None:
     x = torch.arange(-20, 20) * 1.2345
     _check(lambda x: (torch.round(x, decimals=2), torch.round(x * 100, decimals=-1)), x, tolerance=1e-6)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.int8, torch.uint8, *(pytest.param(one, marks=pytest.mark.sweep) for one in (torch.int32, torch.int64))],
+)
+def test_divisors_and_multiples(dtype: torch.dtype) -> None:
+    fibonacci = [0, 1]  # two neighbours take the most steps
+    while sum(fibonacci[-2:]) <= torch.iinfo(dtype).max:
+        fibonacci.append(sum(fibonacci[-2:]))
+    a = torch.tensor([*fibonacci[-2:], 12, 0, 0, 100, 7, torch.iinfo(dtype).max], dtype=dtype)
+    b = torch.tensor([*fibonacci[:-3:-1], 18, 0, 5, 10, 0, 63], dtype=dtype)
+    _check(torch.gcd, -a if dtype.is_signed else a, b)
+    _check(torch.lcm, a[2:-1], -b[2:-1] if dtype.is_signed else b[2:-1])
 
 
 @pytest.mark.sample(1)

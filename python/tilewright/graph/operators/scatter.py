@@ -31,6 +31,15 @@ def _scattered(
     `i`, and `update(i, k)` is its value; `place` numbers them, and `update_at(i, place)` is the one with a number.
     """
     k = axes()
+    if reduction != "none" and reduction not in _COMBINE:
+        raise ValueError(f"{name}: expected a reduction (none, {', '.join(_COMBINE)}), got {reduction!r}")
+    if not k:  # the only update is of no index
+
+        def element(*i: Any) -> Expr:
+            one = update(i, k) if reduction == "none" else _COMBINE[reduction][1](x(*i), update(i, k))
+            return te.if_then_else(is_for(i, k), one, x(*i))
+
+        return te.compute(x.shape, element, name=name)
     if reduction == "none":
         last = te.compute(
             x.shape,
@@ -40,8 +49,6 @@ def _scattered(
         return te.compute(
             x.shape, lambda *i: te.if_then_else(last(*i) >= 0, update_at(i, te.max(last(*i), 0)), x(*i)), name=name
         )
-    if reduction not in _COMBINE:
-        raise ValueError(f"{name}: expected a reduction (none, {', '.join(_COMBINE)}), got {reduction!r}")
     reducer, combine, neutral = _COMBINE[reduction]
     updates = te.compute(
         x.shape,

@@ -239,17 +239,40 @@ def _strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], o
     return call.op("gather", call.reshape(x, [math.prod(x.shape)]), places, axis=0)
 
 
-@converter("as_strided.default")
-def _as_strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any = None) -> Value:
-    numbers = [*x.shape, *size, *stride, offset or 0]
-    if not all(isinstance(one, int) for one in numbers):
-        return _strided(call, x, size, stride, offset or 0)
-    places = np.full(tuple(size), offset or 0, np.int64)
+def _places_of(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> np.ndarray:
+    """The numbers of the elements that a view of memory has."""
+    places: Any = np.full(tuple(size), offset or 0, np.int64)
     for d, (extent, step) in enumerate(zip(size, stride)):
-        places += (np.arange(extent) * step).reshape([-1 if e == d else 1 for e in range(len(size))])  # pyright: ignore[reportUnknownVariableType]
+        places += (np.arange(extent) * step).reshape([-1 if e == d else 1 for e in range(len(size))])
     if places.size and places.max() >= math.prod(x.shape):
         raise call.error("expected elements of its operand, got a view of memory beyond it")
+    return places
+
+
+@converter("as_strided.default")
+def _as_strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any = None) -> Value:
+    if not _are_known(x, size, stride, offset):
+        return _strided(call, x, size, stride, offset or 0)
+    places = _places_of(call, x, size, stride, offset)
     flat = call.reshape(x, [math.prod(x.shape)])
     if places.size == 1:
         return call.reshape(sliced(call, flat, 0, int(places.reshape(())), 1), size)  # pyright: ignore[reportUnknownArgumentType]
     return call.op("gather", flat, call.array(places), axis=0)  # pyright: ignore[reportUnknownArgumentType]
+
+
+@converter("as_strided_scatter.default")
+def _as_strided_scatter(
+    call: Call, x: Value, source: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any = None
+) -> Value:
+    if not _are_known(x, size, stride, offset):
+        raise call.error(f"expected extents that are numbers, got {tuple(map(str, (*x.shape, *size)))}")
+    places = _places_of(call, x, size, stride, offset).reshape(-1, 1)
+    if not places.size:
+        return x
+    flat, updates = call.reshape(x, [math.prod(x.shape)]), call.reshape(source, [len(places)])
+    made = call.op("scatter_nd", flat, call.reshape(call.array(places), places.shape), updates, reduction="none")
+    return call.reshape(made, x.shape)
+
+
+def _are_known(x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> bool:
+    return all(isinstance(one, int) for one in (*x.shape, *size, *stride, offset or 0))
