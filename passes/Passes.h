@@ -1,6 +1,7 @@
 #ifndef TILEWRIGHT_PASSES_PASSES_H
 #define TILEWRIGHT_PASSES_PASSES_H
 
+#include "dialects/Graph/Libraries.h"
 #include "passes/PassSupport.h"
 #include "passes/Pipelines.h"
 

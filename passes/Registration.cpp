@@ -111,7 +111,8 @@ extern "C" const char *tilewrightFindGivenUp(MlirDialectRegistry registry, const
   return why.c_str();
 }
 
-/// The parameters of an attribute of the dialect schedule, or of a reducer of te, as a dictionary; null of another.
+/// The parameters of an attribute of the dialect schedule, of a reducer of te, or of a library's call in the dialect
+/// graph, as a dictionary; null of another.
 extern "C" MlirAttribute tilewrightAttributeParameters(MlirAttribute attribute) {
   Attribute given = unwrap(attribute);
   if (auto reducer = dyn_cast_or_null<tilewright::te::ReducerKindAttr>(given)) {
@@ -119,6 +120,8 @@ extern "C" MlirAttribute tilewrightAttributeParameters(MlirAttribute attribute) 
     auto kind = builder.getStringAttr(tilewright::te::stringifyReducerKind(reducer.getValue()));
     return wrap(static_cast<Attribute>(builder.getDictionaryAttr(builder.getNamedAttr("reducer", kind))));
   }
+  if (auto call = dyn_cast_or_null<tilewright::graph::LibraryMatmulAttr>(given))
+    return wrap(static_cast<Attribute>(tilewright::graph::getParameters(call)));
   return wrap(static_cast<Attribute>(tilewright::schedule::getParameters(given)));
 }
 

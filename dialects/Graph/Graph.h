@@ -17,6 +17,7 @@
 
 #include "dialects/Graph/GraphDialect.h.inc"
 #include "dialects/Graph/GraphTraits.h"
+#include "dialects/Graph/Libraries.h"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Graph/GraphAttrs.h.inc"
 #define GET_OP_CLASSES
@@ -46,6 +47,19 @@ inline constexpr llvm::StringLiteral kFoldedAttr = "graph.folded";
 inline constexpr llvm::StringLiteral kArenaBytesAttr = "graph.arena_bytes";
 /// On a model's function: the launches of a call form a CUDA graph.
 inline constexpr llvm::StringLiteral kCudaGraphAttr = "graph.cuda_graph";
+
+/// Whether a library has a matmul of these types, which accumulates in float32 or int32; and a bias beside it.
+bool canMultiply(Library library, mlir::Type a, mlir::Type b, mlir::Type result);
+bool canAddBias(Library library, mlir::Type a, mlir::Type result);
+
+/// Whether `order` is a permutation of `rank` dimensions that keeps the last one among the last two.
+bool isOrderOfMatrix(llvm::ArrayRef<int64_t> order, int64_t rank);
+
+/// Checks a group as one call of a library.
+mlir::LogicalResult verifyLibrary(GroupOp group);
+
+/// The parameters of the attribute, by name.
+mlir::DictionaryAttr getParameters(LibraryMatmulAttr call);
 } // namespace tilewright::graph
 
 #endif

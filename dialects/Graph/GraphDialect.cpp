@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace tilewright::graph;
 
 #include "dialects/Graph/GraphDialect.cpp.inc"
+#include "dialects/Graph/GraphEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Graph/GraphAttrs.cpp.inc"
 

@@ -300,5 +300,5 @@ LogicalResult GroupOp::verify() {
   if (getOffsets() && getOffsets()->size() != getNumResults())
     return emitOpError() << "offsets: expected one number a result, " << getNumResults() << ", got "
                          << getOffsets()->size();
-  return success();
+  return getLibrary() ? verifyLibrary(*this) : success();
 }

@@ -345,7 +345,7 @@ void Fusion::makeGroup(Cluster &cluster) {
   SmallVector<StringRef> endRefs(ends.begin(), ends.end());
   auto group =
       graph::GroupOp::create(builder, last->getLoc(), TypeRange(ValueRange(results)), getGroupName(cluster.operators),
-                             builder.getStrArrayAttr(endRefs), DenseI64ArrayAttr());
+                             builder.getStrArrayAttr(endRefs), DenseI64ArrayAttr(), graph::LibraryMatmulAttr());
   for (auto [result, made] : llvm::zip(results, group.getResults()))
     result.replaceUsesWithIf(made, [&](OpOperand &use) { return use.getOwner() != cluster.quantize; });
   Block *body = builder.createBlock(&group.getBody());

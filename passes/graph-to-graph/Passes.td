@@ -402,4 +402,46 @@ def FormCudaGraph : Pass<"form-cuda-graph", "mlir::ModuleOp"> {
   }];
 }
 
+def DispatchToLibrary : Pass<"dispatch-to-library", "mlir::ModuleOp"> {
+  let summary = "Groups that a library computes faster are calls of the library";
+  let description = [{
+    For target cuda, and for the groups that a measurement says. A group gets `library` if its operators are a matmul of
+    two inputs, perhaps transposed, that accumulates in float32 or int32. Then come at most a bias for each column, a
+    residual, and ReLU or GELU by tanh, in that order. A result of 16 bits that the operators round several times is
+    rounded once. What does not fit keeps its own kernel. So does what has the library in a call where it is missing or
+    returns an error: the operators stay.
+
+    ```mlir
+    %y = graph.group "transpose_matmul_add_relu" {
+      %t = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<16x8xf32>) -> tensor<8x16xf32>
+      %m = graph.matmul %x, %t {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+      %a = graph.add %m, %bias : (tensor<4x16xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+      %r = graph.relu %a : tensor<4x16xf32>
+      graph.yield %r : tensor<4x16xf32>
+    } : tensor<4x16xf32>
+    ```
+
+    becomes, with `library=cublaslt groups=0 own-ns=12500 library-ns=9250`,
+
+    ```mlir
+    %y = graph.group "transpose_matmul_add_relu" {
+      %t = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<16x8xf32>) -> tensor<8x16xf32>
+      %m = graph.matmul %x, %t {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+      %a = graph.add %m, %bias : (tensor<4x16xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+      %r = graph.relu %a : tensor<4x16xf32>
+      graph.yield %r : tensor<4x16xf32>
+    } {library = #graph.library_matmul<library = cublaslt, a = 1, b = 0, b_order = [1, 0], bias = 2, epilogue = relu, own_ns = 12500, library_ns = 9250>} : tensor<4x16xf32>
+    ```
+
+    Without `groups`, all groups that the library computes get `library`, which is what can be measured.
+  }];
+  let options = [
+    Option<"library", "library", "tilewright::graph::Library", /*default=*/"tilewright::graph::Library::CublasLt", "the library",
+           [{::llvm::cl::values(clEnumValN(tilewright::graph::Library::CublasLt, "cublaslt", "NVIDIA's cuBLASLt"))}]>,
+    ListOption<"groups", "groups", "int64_t", "the numbers of the groups, in their order">,
+    ListOption<"ownNs", "own-ns", "int64_t", "how long each of them took by its own kernel, in nanoseconds">,
+    ListOption<"libraryNs", "library-ns", "int64_t", "and by the library">
+  ];
+}
+
 #endif // TILEWRIGHT_GRAPH_TO_GRAPH_PASSES

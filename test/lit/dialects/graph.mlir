@@ -73,3 +73,16 @@ func.func @trained(%head: tensor<2x5x8xbf16>, %k: tensor<1x5x8xbf16>, %m: tensor
       : (tensor<2x5x8xbf16>, tensor<2x5x8xbf16>, tensor<1x5x8xbf16>, tensor<1x5x8xbf16>, tensor<2x5x8xbf16>, tensor<2x5xf32>, tensor<5x5xf32>) -> (tensor<1x5x8xbf16>, tensor<5x5xf32>)
   return %dk, %dm : tensor<1x5x8xbf16>, tensor<5x5xf32>
 }
+
+// CHECK-LABEL: func.func @library
+// CHECK: library = #graph.library_matmul<library = cublaslt, a = 1, b = 0, b_order = [1, 0], bias = 2, epilogue = relu, own_ns = 12500, library_ns = 9250>
+func.func @library(%x: tensor<4x8xf32>, %w: tensor<16x8xf32>, %bias: tensor<16xf32>) -> tensor<4x16xf32> {
+  %y = graph.group "layer" {
+    %t = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<16x8xf32>) -> tensor<8x16xf32>
+    %m = graph.matmul %x, %t {acc = "float32", to = "float32"} : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+    %a = graph.add %m, %bias : (tensor<4x16xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+    %r = graph.relu %a : tensor<4x16xf32>
+    graph.yield %r : tensor<4x16xf32>
+  } {library = #graph.library_matmul<library = cublaslt, a = 1, b = 0, b_order = [1, 0], bias = 2, epilogue = relu, own_ns = 12500, library_ns = 9250>} : tensor<4x16xf32>
+  return %y : tensor<4x16xf32>
+}
