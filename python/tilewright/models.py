@@ -30,6 +30,8 @@ def compile(
     quantized: str = "int8",
     weights: str | None = None,
     cuda_graphs: bool = True,
+    libraries: Sequence[str] | Mapping[str, str | os.PathLike[str]] = (),
+    database: str | os.PathLike[str] | None = None,
 ) -> Model:
     """Compiles a whole model to one function.
 
@@ -60,6 +62,12 @@ def compile(
         `tilewright.graph.quantize_weights` does it.
     cuda_graphs
         For target cuda, whether calls launch their kernels as CUDA graphs; False leaves out the pass `form-cuda-graph`.
+    libraries
+        For target cuda, libraries that compute the groups for which `database` says that they are faster:
+        ``["cublaslt"]``, or ``{"cublaslt": "/path/to/libcublasLt.so.13"}``. A library is found at run time. Where it
+        is missing, or returns an error, the group's own kernel runs.
+    database
+        The file that `Model.tune_libraries` writes.
 
     Returns
     -------
@@ -98,7 +106,8 @@ def compile(
             graph = quantize_graph(graph, calibration, to=quantized, target=where if runs else "cpu")
         if weights is not None:
             graph = quantize_weights(graph)
-        return compile_graph(graph, target, [*without, *(() if cuda_graphs else ("form-cuda-graph",))])
+        off = [*without, *(() if cuda_graphs else ("form-cuda-graph",))]
+        return compile_graph(graph, target, off, libraries=libraries, database=database)
 
     if isinstance(model, Graph):
         return compiled(model)

@@ -1,6 +1,7 @@
 //===- DeviceModel.cpp - launches of a model as CUDA graphs ---------------===//
 #include "runtime/host/DeviceModel.h"
 #include "runtime/host/Failure.h"
+#include "runtime/host/LibraryCall.h"
 
 #include <cstdlib>
 
@@ -67,8 +68,8 @@ void *capture(DeviceModel &device, const Launches &launches) {
   tilewrightHostTakeFailure();
   if (!code && graph)
     driver.graphDestroy(graph);
-  // The next call has more workspace.
-  if (workspace.needed <= workspace.bytes)
+  // The next call has more workspace, and the libraries' kernels.
+  if (workspace.needed <= workspace.bytes && !workspace.isNew)
     ++device.numFailures;
   return nullptr;
 }
@@ -130,6 +131,12 @@ DeviceModel *tilewright::host::findDeviceModel(TilewrightModel &model, const Loa
     device->driver = loaded.details->driver;
     device->context = loaded.context;
     pthread_mutex_init(&device->lock, nullptr);
+    // Without memory for it the groups' own kernels run.
+    if (model.libraryCallCount)
+      device->libraries = static_cast<LibraryState *>(std::calloc(model.libraryCallCount, sizeof(LibraryState)));
+    device->numLibraries = device->libraries ? model.libraryCallCount : 0;
+    for (int64_t i = 0; i < device->numLibraries; ++i)
+      pthread_mutex_init(&device->libraries[i].lock, nullptr);
     __atomic_store_n(&byDevice[loaded.device], device, __ATOMIC_RELEASE);
   }
   if (!device)
@@ -195,6 +202,9 @@ void tilewrightHostCloseModel(TilewrightModel *model) {
       driver.streamDestroy(device->stream);
     if (device->numbers)
       driver.memFreeHost(device->numbers);
+    for (int64_t i = 0; i < device->numLibraries; ++i)
+      closeState(device->libraries[i]);
+    std::free(device->libraries);
     driver.ctxPopCurrent(&popped);
     pthread_mutex_destroy(&device->lock);
     std::free(device);

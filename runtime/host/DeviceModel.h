@@ -18,12 +18,22 @@ struct SharedWorkspace {
   int64_t bytes;
   /// The most that a group of this call took.
   int64_t needed;
-  /// While launches are captured, a group that takes more than there is fails: an allocation would be the graph's.
+  /// Whether a library has not run a group of this call before.
+  bool isNew;
+  /// While launches are captured, a group that takes more than there is fails: an allocation would be the graph's. So
+  /// does one that a library has not run before, for the library loads kernels then.
   bool isCapturing;
 };
 
 /// That of the model's call that the thread is in, or null.
 extern __thread SharedWorkspace *sharedWorkspace;
+
+/// Runs something with so many bytes of workspace: those that the model's call shares, or else an allocation on the
+/// stream. `name` is for messages. Not 0 with a failure begun.
+int32_t runWithWorkspace(LoadedProgram &loaded, void *stream, int64_t bytes, const char *name,
+                         int32_t (*run)(void *context, void *workspace), void *context);
+
+struct LibraryState;
 
 /// The launches of a call, captured.
 struct LaunchGraph {
@@ -48,6 +58,9 @@ struct DeviceModel {
   void *stream;
   /// Memory that the GPU writes to by itself, where numbers go that the host reads. Null while a call has it.
   int64_t *numbers;
+  /// Of the calls of libraries; null where there are none.
+  LibraryState *libraries;
+  int64_t numLibraries;
   int64_t numUses;
   LaunchGraph graphs[maxLaunchGraphs];
 };

@@ -189,47 +189,33 @@ int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
 }
 
 /// Runs a program with a workspace, which is the stream's for as long as its kernels run.
-__attribute__((noinline)) int32_t runWithWorkspace(LoadedProgram &loaded, void *stream, void **data,
-                                                   const int64_t *shape, TilewrightLauncher &launcher) {
-  const TilewrightCudaDriver &driver = *loaded.details->driver;
+__attribute__((noinline)) int32_t runProgram(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape,
+                                             TilewrightLauncher &launcher) {
+  struct Run {
+    LoadedProgram &loaded;
+    void **data;
+    const int64_t *shape;
+    TilewrightLauncher &launcher;
+  };
+  const char *name = loaded.details->program->signature->name;
   int64_t bytes = loaded.workspaceBytes(shape);
   if (bytes < 0) {
-    beginFailure() << "the temporaries of " << loaded.details->program->signature->name
-                   << " need more bytes of workspace than 63 bits count";
+    beginFailure() << "the temporaries of " << name << " need more bytes of workspace than 63 bits count";
     return -1;
   }
-  if (bytes == 0)
-    return loaded.host(data, shape, nullptr, &launcher);
-  if (SharedWorkspace *shared = sharedWorkspace) {
-    shared->needed = bytes > shared->needed ? bytes : shared->needed;
-    if (bytes <= shared->bytes)
-      return loaded.host(data, shape, shared->begin, &launcher);
-    if (shared->isCapturing) {
-      beginFailure() << "expected at most " << shared->bytes << " bytes of workspace, got " << bytes;
-      return -1;
-    }
-  }
-  void *pool = findPool(loaded);
-  if (!pool)
-    return -1;
-  uint64_t workspace = 0;
-  if (int32_t code = driver.memAllocFromPoolAsync(&workspace, bytes, pool, stream)) {
-    beginFailure(driver, "cuMemAllocFromPoolAsync", code)
-        << bytes << " bytes of workspace for " << loaded.details->program->signature->name
-        << " on cuda:" << loaded.device << adviceFor(code);
-    return -1;
-  }
-  int32_t result = loaded.host(data, shape, reinterpret_cast<void *>(workspace), &launcher);
-  // In the stream's order: the memory is another's once the kernels are done.
-  int32_t code = driver.memFreeAsync(workspace, stream);
-  return result ? result : code ? failDriver(driver, "cuMemFreeAsync", code) : 0;
+  Run run = {loaded, data, shape, launcher};
+  auto launch = [](void *context, void *workspace) {
+    Run &run = *static_cast<Run *>(context);
+    return run.loaded.host(run.data, run.shape, workspace, &run.launcher);
+  };
+  return runWithWorkspace(loaded, stream, bytes, name, launch, &run);
 }
 
 HOT inline int32_t runHere(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape) {
   Launch launch = {&loaded, stream};
   TilewrightLauncher launcher = {&launch, launchKernel, encodeTensorMap};
   if (__builtin_expect(loaded.workspaceBytes != nullptr, 0))
-    return runWithWorkspace(loaded, stream, data, shape, launcher);
+    return runProgram(loaded, stream, data, shape, launcher);
   return loaded.host(data, shape, nullptr, &launcher);
 }
 
@@ -248,6 +234,35 @@ __attribute__((noinline, cold)) int32_t runElsewhere(LoadedProgram &loaded, void
 }
 
 } // namespace
+
+int32_t tilewright::host::runWithWorkspace(LoadedProgram &loaded, void *stream, int64_t bytes, const char *name,
+                                           int32_t (*run)(void *context, void *workspace), void *context) {
+  if (bytes == 0)
+    return run(context, nullptr);
+  if (SharedWorkspace *shared = sharedWorkspace) {
+    shared->needed = bytes > shared->needed ? bytes : shared->needed;
+    if (bytes <= shared->bytes)
+      return run(context, shared->begin);
+    if (shared->isCapturing) {
+      beginFailure() << "expected at most " << shared->bytes << " bytes of workspace, got " << bytes;
+      return -1;
+    }
+  }
+  const TilewrightCudaDriver &driver = *loaded.details->driver;
+  void *pool = findPool(loaded);
+  if (!pool)
+    return -1;
+  uint64_t workspace = 0;
+  if (int32_t code = driver.memAllocFromPoolAsync(&workspace, bytes, pool, stream)) {
+    beginFailure(driver, "cuMemAllocFromPoolAsync", code)
+        << bytes << " bytes of workspace for " << name << " on cuda:" << loaded.device << adviceFor(code);
+    return -1;
+  }
+  int32_t result = run(context, reinterpret_cast<void *>(workspace));
+  // In the stream's order: the memory is another's once the kernels are done.
+  int32_t code = driver.memFreeAsync(workspace, stream);
+  return result ? result : code ? failDriver(driver, "cuMemFreeAsync", code) : 0;
+}
 
 int32_t tilewright::host::runInContext(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape) {
   return runHere(loaded, stream, data, shape);

@@ -270,6 +270,7 @@ int32_t ModelCall::copy(const TilewrightModelCopy &copied, void *onStream) {
 
 int32_t ModelCall::runGroups(void *onStream) {
   bool isLast = phase + 1 == model.phaseCount;
+  int64_t libraryCall = 0;
   for (int64_t i = model.phases[phase]; i < (isLast ? model.groupCount : model.phases[phase + 1]); ++i) {
     int64_t begin = model.begins[i], groupCount = model.begins[i + 1] - begin;
     for (int64_t j = 0; j < groupCount; ++j) {
@@ -281,6 +282,15 @@ int32_t ModelCall::runGroups(void *onStream) {
       arguments[j] = {};
       arguments[j].type = TilewrightTypeInt;
       arguments[j].integer = numbers[-1 - argument];
+    }
+    while (libraryCall < model.libraryCallCount && model.libraryCalls[libraryCall].group < i)
+      ++libraryCall;
+    if (loaded && libraryCall < model.libraryCallCount && model.libraryCalls[libraryCall].group == i) {
+      int32_t code = runByLibrary(libraryCall, onStream);
+      if (code < 0)
+        return code;
+      if (code == 0)
+        continue;
     }
     if (int32_t failed = model.groups[i].call(loaded ? &onStream : nullptr, arguments, int32_t(groupCount)))
       return failed;

@@ -64,6 +64,20 @@ struct TilewrightModelGroup {
   int32_t (*load)(void *handle, const TilewrightAny *args, int32_t count, TilewrightAny *result);
 };
 
+enum : int64_t { TilewrightLibraryCublasLt = 0 };
+enum : int64_t { TilewrightLibraryMatmul = 0 };
+enum : int64_t { TilewrightEpilogueNone = 0, TilewrightEpilogueRelu = 1, TilewrightEpilogueGeluTanh = 2 };
+
+/// A group that a library computes: epilogue(a b + residual + bias). Operands are numbers of the group's arguments, -1
+/// where there is none. An order has four bits for each dimension that the matmul reads, the first one lowest: which
+/// one of the tensor it is.
+struct TilewrightLibraryCall {
+  int64_t group, library, operation;
+  int64_t a, b, bias, residual, result;
+  int64_t aOrder, bOrder;
+  int64_t epilogue;
+};
+
 /// An output that is another value.
 struct TilewrightModelCopy {
   int64_t from, to;
@@ -90,6 +104,8 @@ struct TilewrightModel {
   const TilewrightModelCopy *copies;
   /// The group that each phase begins with. All phases but the first begin with numbers that groups before have made.
   const int64_t *phases;
+  /// Groups that a library computes, in their order.
+  const TilewrightLibraryCall *libraryCalls;
   /// Null where there are no weights.
   const TilewrightWeightFile *weights;
   int64_t numberCount, valueCount, groupCount, copyCount;
@@ -98,6 +114,7 @@ struct TilewrightModel {
   /// Whether the launches of a call form a CUDA graph.
   int64_t cudaGraph;
   int64_t phaseCount;
+  int64_t libraryCallCount;
   /// Null at first; they belong to the run time: the weights, and what it keeps for each GPU.
   void *state, *devices;
 };

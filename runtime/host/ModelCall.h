@@ -108,6 +108,8 @@ private:
   int32_t allocateArena(SharedWorkspace &workspace);
   int32_t runWithMemory(SharedWorkspace &workspace);
   int32_t runHere();
+  /// Runs a group by a library. Returns 1 where the group's own kernel is to run.
+  int32_t runByLibrary(int64_t call, void *onStream);
 };
 
 } // namespace tilewright::host

@@ -1,6 +1,7 @@
 //===- ModelOnDevice.cpp - calls of a whole model on a GPU ----------------===//
 #include "runtime/host/DeviceModel.h"
 #include "runtime/host/Failure.h"
+#include "runtime/host/LibraryCall.h"
 #include "runtime/host/ModelCall.h"
 #include "runtime/host/Weights.h"
 
@@ -59,6 +60,39 @@ int32_t ModelCall::readOnDevice() {
   beginFailure(driver, call, code) << "a number that says how large results of " << signature.name << " are"
                                    << adviceFor(code);
   return raiseFailure();
+}
+
+int32_t ModelCall::runByLibrary(int64_t number, void *onStream) {
+  if (!device->libraries)
+    return 1;
+  struct Run {
+    LibraryState &state;
+    LibraryPlan &plan;
+    ModelCall &of;
+    const TilewrightLibraryCall &call;
+    void *stream;
+    bool hasRun = false;
+  };
+  LibraryState &state = device->libraries[number];
+  const TilewrightLibraryCall &call = model.libraryCalls[number];
+  LibraryGuard guard(state);
+  LibraryPlan *plan = findPlan(state, call, arguments, loaded->device);
+  if (!plan)
+    return 1;
+  if (sharedWorkspace->isCapturing && !plan->hasRun) {
+    sharedWorkspace->isNew = true;
+    beginFailure() << "expected a call of a library that has run before";
+    return -1;
+  }
+  Run run = {state, *plan, *this, call, onStream};
+  auto launch = [](void *context, void *workspace) -> int32_t {
+    Run &run = *static_cast<Run *>(context);
+    run.hasRun = runPlan(run.state, run.plan, run.call, run.of.arguments, run.of.loaded->device, run.stream, workspace);
+    return 0;
+  };
+  if (runWithWorkspace(*loaded, onStream, plan->workspaceBytes, signature.name, launch, &run))
+    return raiseFailure();
+  return run.hasRun ? 0 : 1;
 }
 
 /// What the launches depend on: the numbers, and where the tensors lie.

@@ -161,6 +161,16 @@ def _assembler() -> Finding:
     return Finding("ptxas", tool is not None, str(tool or "not installed"), cost, required=False)
 
 
+def _libraries() -> list[Finding]:
+    """Libraries that may compute groups of models."""
+    from ..runtime.libraries import LIBRARIES, find_library
+
+    cost = "groups of models that it would compute run by their own kernels"
+    is_built = (Path(__file__).parent.parent / "_lib" / "libtilewright.so").exists()
+    found = map(find_library, LIBRARIES) if is_built else ()
+    return [Finding(one.name, not one.problem, one.problem or one.version, cost, required=False) for one in found]
+
+
 def findings() -> list[Finding]:
     """Everything that the report shows, in its order."""
     return [
@@ -172,6 +182,7 @@ def findings() -> list[Finding]:
         _cache(),
         *(_package(name, cost, False) for name, cost in TEST_PACKAGES.items()),
         *_gpu(),
+        *_libraries(),
         _disassembler(),
         _assembler(),
         _compiler(),

@@ -16,7 +16,7 @@ from ..backend.cubin import LinkOptions, find_ptxas
 from ..native.library import compiler_identity, library
 from .pipeline import PATHS, Lowering, pipeline_text
 
-__all__ = ["compiler_versions", "find", "keep"]
+__all__ = ["compiler_hash", "compiler_versions", "find", "keep"]
 
 FORMAT = "1"
 """Of what an entry holds; another one makes other keys."""
@@ -46,6 +46,11 @@ def compiler_versions() -> str:
     ptxas = find_ptxas()
     assembler = "" if ptxas is None else f"{ptxas} {ptxas.stat().st_mtime_ns}"
     return f"{version().decode()}\n{compiler_identity()}{_linker_version()}{assembler}"
+
+
+def compiler_hash() -> str:
+    """The versions as records have them."""
+    return sha256(compiler_versions().encode()).hexdigest()[:16]
 
 
 def _text(lowering: Lowering, *, locations: bool) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from mlir import ir
 
 from ..errors import TilewrightValueError as ValueError
 from ..ir.passes import run_passes
 from ..messages.progress import progress
+from ..runtime.libraries import as_libraries
 from ..target import Target
 from .builder import Graph
 from .definitions import define, model_function
 from .groups import Group, constants_outside, read_groups
+from .library_records import dispatch_to_libraries
 from .memory_needs import lives_of
 from .model import Model
 from .plan import Plan, PlannedBuffer
@@ -39,7 +43,13 @@ STAGES = ("graph", "groups")
 """The stages of a model: as it was imported, and its groups."""
 
 
-def compile_graph(graph: Graph, target: Target | str | None = None, without: Iterable[str] = ()) -> Model:
+Libraries = Sequence[str] | Mapping[str, str | os.PathLike[str]]
+
+
+def compile_graph(
+    graph: Graph, target: Target | str | None = None, without: Iterable[str] = (), *, libraries: Libraries = (),
+    database: str | os.PathLike[str] | None = None,
+) -> Model:  # fmt: skip
     """Compiles a graph, which stays as it is: it may be compiled again, for another target.
 
     Parameters
@@ -50,11 +60,16 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
         As of `tw.build`.
     without
         The passes, of `PASSES`, that are left out. Without `fuse-operators` each operator is a group of its own.
+    libraries, database
+        As of `tw.compile`.
 
     Raises
     ------
-    ValueError
-        For another pass in `without`.
+    TypeError, ValueError
+        For another pass in `without`, and for libraries that are none, without a database, or of another target than
+        cuda.
+    JournalError
+        Where the database cannot be read.
     CompileError
         Where a pass fails, or a group does not compile.
 
@@ -67,8 +82,26 @@ def compile_graph(graph: Graph, target: Target | str | None = None, without: Ite
     [2.0, 2.0, 2.0, 2.0]
     """
     target = Target.of(target)
+    chosen = _chosen(libraries, database, target)
     graph = graph.clone()
-    return _model(graph, target, _run(graph, without, target))
+    texts = _run(graph, without, target)
+    if database is not None:
+        dispatch_to_libraries(graph.module, graph.name, target, chosen, database)
+        texts["groups"] = str(graph.module)
+    return _model(graph, target, texts)
+
+
+def _chosen(libraries: Libraries, database: object, target: Target) -> dict[str, Any]:
+    """Libraries by name with their files."""
+    chosen = as_libraries(libraries)
+    if bool(chosen) != (database is not None):
+        raise ValueError(
+            "expected libraries and the database that model.tune_libraries has written, or neither, got "
+            f"{'libraries' if chosen else 'a database'} alone"
+        )
+    if chosen and target.kind != "cuda":
+        raise ValueError(f"expected libraries for target cuda, got target {target.kind}")
+    return chosen
 
 
 def ir_of_graph(graph: Graph, without: Iterable[str] = (), target: Target | str | None = None) -> dict[str, str]:

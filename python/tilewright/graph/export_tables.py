@@ -31,7 +31,7 @@ _OPERATIONS = {"add": 2, "sub": 3, "mul": 4, "floordiv": 5, "floormod": 6, "min"
 _ARGUMENT, _WEIGHT, _ARENA, _ADDRESS, _VIEW = 0, 1, 2, 3, 4
 _MODULE = """\
 !p = !llvm.ptr
-!model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, ptr, ptr)>
+!model = !llvm.struct<({types})>
 !groups = !llvm.array<{rows} x struct<(ptr, ptr)>>
 !weights = !llvm.struct<(ptr, ptr, i64, i64)>
 module {{
@@ -264,22 +264,25 @@ class ModelTables:
                 self._values[index][5] = weights.offsets[each]
         names = [group.function.entry_name for group in model.groups]
         has_load = model.target.kind == "cuda"
+        calls = [group.library.row(i, len(group.inputs)) for i, group in enumerate(model.groups) if group.library]
         tables = {
             "numbers": [*self._number_rows()],
             "extents": self._extents,
             "values": [number for row in self._values for number in row],
             "arguments": self._arguments, "begins": self._begins, "copies": self._copies,
-            "phases": self._phases.begins,
+            "phases": self._phases.begins, "calls": [number for row in calls for number in row.numbers()],
         }  # fmt: skip
-        pointers = ["texts", "numbers", "extents", "values", "groups", "arguments", "begins", "copies", "phases"]
+        pointers = ["texts", "numbers", "extents", "values", "groups", "arguments", "begins", "copies", "phases",
+                    "calls"]  # fmt: skip
         counts = [len(self._numbers), len(self._values), len(names), len(self._copies) // 2, model.plan.arena_bytes,
-                  int(model.cuda_graph), len(self._phases.begins)]  # fmt: skip
+                  int(model.cuda_graph), len(self._phases.begins), len(calls)]  # fmt: skip
         made = "" if weights is None else _WEIGHTS.format(
             name=name, file=text_constant(file), header=text_constant(weights.header), size=len(weights.header),
             bytes=weights.bytes,
         )  # fmt: skip
         return _MODULE.format(
             name=name, rows=max(len(names), 1), count=len(names), weights=made,
+            types=", ".join(["ptr"] * (len(pointers) + 1) + ["i64"] * len(counts) + ["ptr"] * 2),
             linkage="internal " if self._addresses is None else "",
             opening="" if self._addresses is not None else _OPENING.format(name=name),
             declarations="\n  ".join(_declared(each, has_load) for each in dict.fromkeys(names)),

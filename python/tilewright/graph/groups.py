@@ -24,6 +24,7 @@ from .attention_groups import ATTENTION, AttentionGroup, attention_group
 from .convolution_groups import ConvolutionGroup, convolution_group
 from .definitions import label_of, symbols_apart, tensors_of
 from .joint_results import as_one_stage
+from .library_calls import LibraryCall, library_call
 from .types import TensorType, from_ir
 from .views import View
 
@@ -41,8 +42,9 @@ class Group:
     `nodes` are the nodes of the model that the operators came from. `ends` says for each result why the group ends
     there. `offsets` are the results' places in the arena, -1 for a result outside of it. `schedule` is the schedule.
     `function` is the compiled program, which takes the inputs, then the results, then the numbers of `symbols`. If it
-    takes an input or a result as a view of it, `views` has that at its place. `module` has the IR of the values
-    `inputs` and `results`, and keeps it.
+    takes an input or a result as a view of it, `views` has that at its place. `library` says how a library computes the
+    group in a call of the model, and what was measured; it is None where the program does. `module` has the IR of the
+    values `inputs` and `results`, and keeps it.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Group:
     key: str
     functions: dict[str, Function]
     views: tuple[View | None, ...] = ()
+    library: LibraryCall | None = None
     module: ir.Module | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -109,7 +112,8 @@ class Group:
 
     def __str__(self) -> str:
         shapes = ", ".join(map(str, self.types))
-        return f"{self.name}: {', '.join(self.nodes)} -> {shapes}; ends: {'; '.join(self.ends)}"
+        by = "" if self.library is None else f"; {self.library}"
+        return f"{self.name}: {', '.join(self.nodes)} -> {shapes}; ends: {'; '.join(self.ends)}{by}"
 
 
 def read_groups(
@@ -206,7 +210,7 @@ def _read_group(
     return Group(
         ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(values), tuple(group.results),
         tuple(TensorType.of(tensor) for tensor in outputs), ends, offsets, schedule, (*arguments, *apart), tuple(apart),
-        "\n".join(text), functions, views, module,
+        "\n".join(text), functions, views, library_call(group), module,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from ..native.jit import Engine, lookup
 from ..native.library import library
 from ..runtime.dlpack import CPU, CUDA, DLTensor
 from ..runtime.ffi import TYPE_DLTENSOR, Any_, libtvm_ffi, raise_error, run_time_symbols
+from ..runtime.libraries import find_library
 from ..runtime.stream import current_stream
 from .export_tables import ModelTables
+from .library_calls import problem_of_model
 
 if TYPE_CHECKING:
     from ..runtime.device import Device
@@ -73,6 +76,15 @@ class HostFunction:
         self._number_count, self._count_rows = tables.number_count, tables.count_rows
         if on_gpu:
             weakref.finalize(self, _close, lookup(self._engine, f"{_NAME}_model"), self._engine).atexit = False
+        calls = [group.library for group in model.groups if group.library]
+        for name in {call.library for call in calls}:
+            find_library(name)  # also in the folders that Python knows
+        for number, call in enumerate(calls):
+            call.asks(partial(_problem_of, weakref.ref(self), number))
+
+    def problem_of(self, call: int) -> str:
+        """Why the library's call of that number ran the group's own kernel; "" where none did."""
+        return problem_of_model(self._described[0], call)
 
     def to_tvm_ffi(self) -> Any:
         """The function as tvm-ffi calls it, with inputs alone. It keeps this one alive."""
@@ -145,6 +157,11 @@ class HostFunction:
         if failed:
             raise_error()
         return outputs, {name: numbers[row] for name, row in self._count_rows.items()}
+
+
+def _problem_of(function: weakref.ref[HostFunction], call: int) -> str:
+    found = function()
+    return "" if found is None else found.problem_of(call)
 
 
 def _close(model: int, engine: Engine) -> None:

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mlir import ir
 
-from ..errors import DriverError
+from ..errors import DriverError, TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.printable import printable
 from ..messages.progress import progress
 from ..runtime.device import cpu, cuda
+from ..runtime.libraries import as_libraries
 from ..runtime.stream import Stream
-from ..runtime.timing import time_evaluator
-from ..runtime.timing_graph import time_in_turn
 from ..target import Target
 from ..te import Var
-from .checks import GroupTime, Profile, Verification, checked, work_of_group
-from .extent_values import evaluate, shape_of
+from .call_by_groups import CallByGroups
+from .checks import Profile, Verification
+from .extent_values import evaluate
 from .groups import Group
 from .memory import memory_of
 from .memory_needs import OUT_OF_MEMORY, explained
@@ -34,6 +34,7 @@ from .views import Parts
 
 if TYPE_CHECKING:
     from .host_function import HostFunction
+    from .library_times import LibraryTimes
 
 __all__ = ["Model"]
 
@@ -189,20 +190,8 @@ class Model:
         >>> bool(model.verify(np.ones(3, np.float32)))
         True
         """
-        given, extents = self._taken(arrays, named)
-        values = self._start(given)
-        arena = self._memory.arena(self.plan.arena_bytes)
-        checks: list[Any] = []
         with progress(f"verifying {self.name}") as line:
-            for number, group in enumerate(self.groups):
-                line.show(number, len(self.groups), "groups", group.name)
-                self._run_group(group, values, extents, arena)
-                tensors = (*group.inputs, *group.results)
-                arrays_here = [_on_host(self._tensor(one, values, extents)) for one in tensors]
-                laid = group.viewed(arrays_here, lambda array, view: view.of(array))
-                count = len(group.inputs)
-                checks.append(checked(group, laid[:count], laid[count:], extents))
-        return Verification(tuple(checks))
+            return self._by_groups(arrays, named).verify(line)
 
     def profile(self, *arrays: Any, repeat: int = 10, **named: Any) -> Profile:
         """The time that each group takes in a call with `arrays` and `named`, as the median of `repeat` calls.
@@ -212,32 +201,62 @@ class Model:
         call. For target sim the times are those of the simulator, and say nothing of a GPU. On a GPU, raises
         DriverError where a call of the driver fails.
         """
-        gpu = self.target.device if self.target.kind == "cuda" else None
-        device = cuda(0) if gpu is not None else cpu()
+        device = cuda(0) if self.target.kind == "cuda" else cpu()
         stream = Stream(device)
-        given, extents = self._taken(arrays, named)
-        times, calls = list[Any](), list[tuple[Any, Any]]()
         with stream, progress(f"timing {self.name}") as line:
             device.sync()  # the inputs may come from other streams
-            values = self._start(given)
-            arena = self._memory.arena(self.plan.arena_bytes)
-            for number, group in enumerate(self.groups):
-                line.show(number, len(self.groups), "groups", group.name)
-                arguments = self._run_group(group, values, extents, arena)
-                calls.append((group, arguments))
-                if gpu is None:
-                    evaluator = time_evaluator(group.function, device, repeat=repeat, warmup=1, flush_l2=False)
-                    times.append(evaluator(*arguments))
-            if gpu is not None:
-                launches = [partial(group.function, *arguments) for group, arguments in calls]
-                times = time_in_turn(launches, device, stream, repeat)
-        found: list[GroupTime] = []
-        for (group, arguments), timing in zip(calls, times):
-            tensors = arguments[: len(group.tensors)]
-            size = sum(one.nbytes for one in tensors)
-            least = size / gpu.bandwidth if gpu is not None else 0.0
-            found.append(GroupTime(group, timing.median, size, work_of_group(group, arguments), least))
-        return Profile(tuple(found))
+            return self._by_groups(arrays, named).profile(line, self.target, stream, repeat)
+
+    def tune_libraries(
+        self, *arrays: Any, database: str | os.PathLike[str],
+        libraries: Sequence[str] | Mapping[str, str | os.PathLike[str]] = ("cublaslt",), repeat: int = 20, **named: Any,
+    ) -> LibraryTimes:  # fmt: skip
+        """Measures the groups that libraries can compute, in a call with `arrays` and `named`, and records the times.
+
+        All groups run as they do in a call, with an event between any two. A round is by their own kernels or by the
+        libraries, in random order. `tw.compile` with the same `libraries` and `database` then lets a library compute
+        the groups for which it took at most 98% of the time. A record counts for the same GPU, driver, compiler and
+        version of the library. A group of symbolic extents has to be faster with all extents that were measured.
+        Before, results of a library are compared with double precision.
+
+        Parameters
+        ----------
+        database
+            The file of the records, which is created if it does not exist. `tw.tune` may use the same one.
+        libraries
+            As of `tw.compile`.
+        repeat
+            In how many rounds each is timed.
+
+        Raises
+        ------
+        TilewrightError
+            Where the model is for another target than cuda, or a library is not found.
+        TypeError, ValueError
+            Where an argument is wrong.
+        DriverError
+            Where a call of the driver fails.
+        JournalError
+            Where the file cannot be written, or another process writes into it.
+
+        >>> print(model.tune_libraries(x, database="tuning.db"))             # doctest: +SKIP
+        >>> options = {"libraries": ["cublaslt"], "database": "tuning.db"}   # doctest: +SKIP
+        >>> model = tw.compile(module, (x,), target="cuda", **options)       # doctest: +SKIP
+        """
+        from .library_times import tune_libraries
+
+        chosen = as_libraries(libraries)
+        if self.target.kind != "cuda":
+            raise TilewrightError(f"{self.name} is compiled for target {self.target.kind}: libraries are for cuda")
+        if isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"expected repeat to be 1 or more, got {repeat!r}")
+        device = cuda(0)
+        with Stream(device), progress(f"timing {self.name}") as line:
+            device.sync()  # the inputs may come from other streams
+            call = self._by_groups(arrays, named)
+            arguments = [given for _, given, _ in call.run(line)]
+            device.sync()
+        return tune_libraries(self, arguments, call.extents, chosen, database, repeat)
 
     def view_data(self, profile: Profile | None = None) -> dict[str, Any]:
         """What `view` shows, as data that `json.dumps` takes.
@@ -283,9 +302,11 @@ class Model:
 
         write_page(self.view_data(profile), path)
 
-    def _taken(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, int]]:
-        """The inputs of a call, and what the symbols are in it."""
-        return self._bound(self._arranged(arrays, named))
+    def _by_groups(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> CallByGroups:
+        """A call that runs one group at a time."""
+        given, extents = self._bound(self._arranged(arrays, named))
+        values = {**self._constants(), **dict(zip(self.arguments, given))}
+        return CallByGroups(self.groups, self._memory, self.plan, self.parts, self.counts, values, extents)
 
     def _bound(self, arranged: Sequence[Any]) -> tuple[list[Any], dict[str, int]]:
         """The inputs in the target's memory, and what the symbols are in the call."""
@@ -294,10 +315,6 @@ class Model:
         for (name, kind), array in zip(self.inputs, given):
             self._bind(name, kind, array.shape, extents)
         return given, extents
-
-    def _start(self, given: Sequence[Any]) -> dict[ir.Value, Any]:
-        """The tensors that a call begins with, by their values in the IR."""
-        return {**self._constants(), **dict(zip(self.arguments, given))}
 
     def _constants(self) -> dict[ir.Value, Any]:
         """The weights and constants in the target's memory, by their values in the IR."""
@@ -320,39 +337,6 @@ class Model:
     def _output(self, arranged: Sequence[Any], number: int, shape: tuple[int, ...]) -> Any:
         """Memory for an output of that number, in a call with these inputs."""
         return self._memory.output(shape, self.outputs[number][1].dtype, arranged)
-
-    def _read_counts(self, values: Mapping[ir.Value, Any], extents: dict[str, int]) -> None:
-        """Adds the numbers that data decide to the extents of a call, as far as they have been computed."""
-        for name, value in self.counts.items():
-            if name not in extents and self.parts.root_of(value) in values:
-                extents[name] = int(_on_host(self._tensor(value, values, extents)).reshape(()))
-
-    def _run_group(
-        self, group: Group, values: dict[ir.Value, Any], extents: dict[str, int], arena: Any
-    ) -> tuple[Any, ...]:  # fmt: skip
-        """Runs a group, and returns the arguments that it had."""
-        self._read_counts(values, extents)
-        results: list[Any] = []
-        for value, kind, offset in zip(group.results, group.types, group.offsets):
-            shape = shape_of(kind.shape, extents)
-            if offset >= 0:
-                values[value] = self._memory.part(arena, offset, shape, kind.dtype)
-            else:
-                values[value] = self._memory.empty(shape, kind.dtype)
-            results.append(values[value])
-        numbers = (extents[symbol.name] for symbol in group.symbols)
-        given = [*(self._tensor(value, values, extents) for value in group.inputs), *results]
-        arguments = (*group.viewed(given, self._memory.view), *numbers)
-        group.function(*arguments)
-        return arguments
-
-    def _tensor(self, value: ir.Value, values: Mapping[ir.Value, Any], extents: Mapping[str, int]) -> Any:
-        """The tensor of a value, where `values` has those that are no parts of others."""
-        if value not in self.parts:
-            return values[value]
-        part = self.parts[value]
-        of, shape = self._tensor(part.of, values, extents), shape_of(part.type.shape, extents)
-        return self._memory.block(of, part.begin, shape)
 
     def _arranged(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """What a call gives, in the order of the inputs."""
@@ -388,8 +372,3 @@ class Model:
                 raise ValueError(
                     f"{self.name}: input {name!r}, dimension {d}: expected {wanted}{symbol}, got shape {tuple(shape)}"
                 )
-
-
-def _on_host(value: Any) -> np.ndarray:
-    found: Any = value
-    return found if isinstance(value, np.ndarray) else found.numpy()

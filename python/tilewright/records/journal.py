@@ -230,15 +230,18 @@ class Journal:
         They are those of the newest driver and compiler that were measured: scores are compared within one set of
         conditions alone.
         """
+        where = self.newest(program, device)
+        trials = [] if where is None else self.trials(where)
+        return sorted((one for one in trials if one.status == "ok" and one.score), key=lambda one: one.score or 0)
+
+    def newest(self, program: str, device: str) -> Where | None:
+        """The conditions of the newest record of a program on a device that is right; None where there is none."""
         found = self._connection.execute(
             "select driver, compiler, policy from trials where program = ? and device = ? and status = 'ok' "
             "order by number desc limit 1",
             (program, device),
         ).fetchone()
-        if found is None:
-            return []
-        trials = [one for one in self.trials(Where(program, device, *found)) if one.status == "ok" and one.score]
-        return sorted(trials, key=lambda one: one.score or 0)
+        return None if found is None else Where(program, device, *found)
 
     def _select(self, condition: str, values: list[Any]) -> list[Trial]:
         rows = self._connection.execute(

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import DriverError, LaunchError
 
-__all__ = ["call", "is_finalizing", "module"]
+__all__ = ["call", "driver_version", "is_finalizing", "module"]
 
 LIBRARY = "libcuda.so.1"
 _NO_DEVICE = 100
@@ -84,3 +84,8 @@ def call(name: str, *args: Any) -> Any:
     if not values:
         return None
     return values[0] if len(values) == 1 else tuple(values)
+
+
+def driver_version() -> str:
+    """The version of CUDA that the driver is for, such as "13000". Raises LaunchError where there is no driver."""
+    return str(call("cuDriverGetVersion"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -204,10 +203,10 @@ def _driver(target: Target) -> str:
         return ""
     from ..runtime import cuda_driver
 
-    return str(cuda_driver.call("cuDriverGetVersion"))
+    return cuda_driver.driver_version()
 
 
 def _compiler() -> str:
-    from ..compiler.known import compiler_versions
+    from ..compiler.known import compiler_hash
 
-    return hashlib.sha256(compiler_versions().encode()).hexdigest()[:16]
+    return compiler_hash()

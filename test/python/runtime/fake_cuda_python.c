@@ -23,6 +23,10 @@ int cuEventRecordWithFlags(void *event, void *stream, unsigned flags) {
     return 1;
   return do_or_keep(stream, (struct Work){0, 0, 0, event}), 0;
 }
+int cuEventRecord(void *event, void *stream) { return cuEventRecordWithFlags(event, stream, 0); }
+int cuEventQuery(void *event) { return 0; }
+int cuEventSynchronize(void *event) { return 0; }
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags) { return 0; }
 int cuEventElapsedTime_v2(float *ms, double *start, double *end) { return *ms = *end - *start, 0; }
 
 int cuGetProcAddress_v2(const char *name, void **found, int version, unsigned long flags, int *status) {
