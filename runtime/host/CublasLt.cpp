@@ -29,7 +29,7 @@ void *openByName() {
   return nullptr;
 }
 
-void open(CublasLt &library) {
+void openLibrary(CublasLt &library) {
   Text problem(library.problem, sizeof(library.problem));
   void *handle = usedPath ? dlopen(usedPath, RTLD_NOW | RTLD_LOCAL) : openByName();
   if (!handle) {
@@ -82,7 +82,7 @@ CublasLt &tilewright::host::findCublasLt() {
   if (!library)
     return noMemory;
   library->handles = reinterpret_cast<void **>(library + 1);
-  open(*library);
+  openLibrary(*library);
   __atomic_store_n(&opened, library, __ATOMIC_RELEASE);
   return *library;
 }

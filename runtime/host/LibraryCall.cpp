@@ -82,7 +82,7 @@ uint32_t epilogueOf(const TilewrightLibraryCall &call) {
   return bias | (call.epilogue == TilewrightEpilogueRelu ? EpilogueRelu : EpilogueGelu);
 }
 
-void *addressOf(const TilewrightAny &any) {
+void *dataOf(const TilewrightAny &any) {
   const TilewrightDLTensor &tensor = *tensorOf(any);
   return static_cast<char *>(tensor.data) + tensor.byteOffset;
 }
@@ -209,7 +209,7 @@ LibraryPlan &makePlan(LibraryState &state, LibraryPlan &plan, CublasLt &library,
 
 bool isAligned(const TilewrightLibraryCall &call, const TilewrightAny *args) {
   for (int64_t place : {call.a, call.b, call.bias, call.residual, call.result})
-    if (place >= 0 && reinterpret_cast<uintptr_t>(addressOf(args[place])) % alignment)
+    if (place >= 0 && reinterpret_cast<uintptr_t>(dataOf(args[place])) % alignment)
       return false;
   return true;
 }
@@ -253,21 +253,21 @@ bool tilewright::host::runPlan(LibraryState &state, LibraryPlan &plan, const Til
   const char *name = "cublasLtMatmulDescSetAttribute";
   int32_t status = 0;
   if (call.bias >= 0) {
-    void *bias = addressOf(args[call.bias]);
+    void *bias = dataOf(args[call.bias]);
     status = library.descSetAttribute(plan.desc, DescBiasPointer, &bias, sizeof(bias));
   }
   if (!status) {
     name = "cublasLtMatmul";
-    void *handle = findHandle(*plan.library, device, status), *result = addressOf(args[call.result]);
+    void *handle = findHandle(*plan.library, device, status), *result = dataOf(args[call.result]);
     // Host scalars of the scale's type: zeros are the same bits in both.
     bool isOfInts = typeOf(*tensorOf(args[call.a])) == RealInt8;
     float one = 1;
     int32_t oneOfInts = 1, zero = 0;
     const void *alpha = isOfInts ? static_cast<const void *>(&oneOfInts) : &one;
     const void *beta = call.residual >= 0 ? alpha : &zero,
-               *c = call.residual >= 0 ? addressOf(args[call.residual]) : result;
+               *c = call.residual >= 0 ? dataOf(args[call.residual]) : result;
     if (handle)
-      status = library.matmul(handle, plan.desc, alpha, addressOf(args[call.b]), plan.aLayout, addressOf(args[call.a]),
+      status = library.matmul(handle, plan.desc, alpha, dataOf(args[call.b]), plan.aLayout, dataOf(args[call.a]),
                               plan.bLayout, beta, c, plan.resultLayout, result, plan.resultLayout, plan.algorithm,
                               workspace, size_t(plan.workspaceBytes), stream);
   }
