@@ -36,12 +36,6 @@ bool hasGraphs(const TilewrightCudaDriver &driver) {
          driver.graphExecDestroy && driver.graphLaunch;
 }
 
-/// Whether the stream is capturing a graph of somebody else's, which the launches are to become part of; or cannot say.
-bool isCapturing(const TilewrightCudaDriver &driver, void *stream) {
-  int32_t status = 0;
-  return driver.streamIsCapturing(stream, &status) || status;
-}
-
 LaunchGraph *findGraph(DeviceModel &device, const int64_t *key, int64_t keySize) {
   for (LaunchGraph &graph : device.graphs)
     if (graph.exec && std::memcmp(graph.key, key, keySize * sizeof(int64_t)) == 0)
@@ -68,7 +62,7 @@ void *capture(DeviceModel &device, const Launches &launches) {
   tilewrightHostTakeFailure();
   if (!code && graph)
     driver.graphDestroy(graph);
-  // The next call has more workspace, and the libraries' kernels.
+  // The next call has more workspace, and the libraries' plans.
   if (workspace.needed <= workspace.bytes && !workspace.isNew)
     ++device.numFailures;
   return nullptr;
@@ -84,9 +78,9 @@ LaunchGraph *keep(DeviceModel &device, void *graph, const int64_t *key, int64_t 
       place = &other;
   if (!place->key && !(place->key = static_cast<int64_t *>(std::malloc(keySize * sizeof(int64_t) + 1))))
     return nullptr;
-  // What runs already is not changed by this.
+  // What runs already is not changed by this. A kernel of a library's may not follow an update of its parameters.
   UpdateResult result = {};
-  if (place->exec && driver.graphExecUpdate(place->exec, graph, &result)) {
+  if (place->exec && (device.numLibraries || driver.graphExecUpdate(place->exec, graph, &result))) {
     driver.graphExecDestroy(place->exec);
     place->exec = nullptr;
   }
@@ -113,6 +107,11 @@ LaunchGraph *findOrCapture(DeviceModel &device, const int64_t *key, int64_t keyS
 }
 
 } // namespace
+
+bool tilewright::host::isCapturing(const TilewrightCudaDriver &driver, void *stream) {
+  int32_t status = 0;
+  return driver.streamIsCapturing && (driver.streamIsCapturing(stream, &status) || status);
+}
 
 DeviceModel *tilewright::host::findDeviceModel(TilewrightModel &model, const LoadedProgram &loaded) {
   auto **byDevice = static_cast<DeviceModel **>(__atomic_load_n(&model.devices, __ATOMIC_ACQUIRE));

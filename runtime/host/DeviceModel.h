@@ -18,10 +18,10 @@ struct SharedWorkspace {
   int64_t bytes;
   /// The most that a group of this call took.
   int64_t needed;
-  /// Whether a library has not run a group of this call before.
+  /// Whether a library has no plan for a group of this call.
   bool isNew;
   /// While launches are captured, a group that takes more than there is fails: an allocation would be the graph's. So
-  /// does one that a library has not run before, for the library loads kernels then.
+  /// does one for which a library has no plan.
   bool isCapturing;
 };
 
@@ -32,6 +32,9 @@ extern __thread SharedWorkspace *sharedWorkspace;
 /// stream. `name` is for messages. Not 0 with a failure begun.
 int32_t runWithWorkspace(LoadedProgram &loaded, void *stream, int64_t bytes, const char *name,
                          int32_t (*run)(void *context, void *workspace), void *context);
+
+/// Whether the stream is capturing a graph of somebody else's, which the launches are to become part of; or cannot say.
+bool isCapturing(const TilewrightCudaDriver &driver, void *stream);
 
 struct LibraryState;
 

@@ -144,6 +144,8 @@ struct Maker {
            setDesc(DescTransA, int32_t(problem.a.isTransposed ? Transposed : NotTransposed)) &&
            setDesc(DescTransB, int32_t(problem.b.isTransposed ? Transposed : NotTransposed)) &&
            setDesc(DescEpilogue, epilogueOf(call)) &&
+           // Each call sets its own; heuristics of some versions offer nothing without one.
+           (call.bias < 0 || setDesc(DescBiasPointer, dataOf(args[call.bias]))) &&
            makeOperand(plan.aLayout, type, problem.a, problem.rows, problem.depth) &&
            makeOperand(plan.bLayout, type, problem.b, problem.depth, problem.columns) &&
            makeLayout(plan.resultLayout, resultType, problem.rows, problem.columns, problem.rows,
@@ -216,35 +218,38 @@ bool isAligned(const TilewrightLibraryCall &call, const TilewrightAny *args) {
 
 } // namespace
 
-LibraryPlan *tilewright::host::findPlan(LibraryState &state, const TilewrightLibraryCall &call,
-                                        const TilewrightAny *args, int32_t device) {
+PlanIs tilewright::host::findPlan(LibraryState &state, const TilewrightLibraryCall &call, const TilewrightAny *args,
+                                  int32_t device, bool mayMake, LibraryPlan *&plan) {
   CublasLt &library = findCublasLt();
   if (*library.problem) {
     beginProblem(state) << library.problem;
-    return nullptr;
+    return PlanIs::Refused;
   }
   MatmulProblem problem = {};
   if (const char *why = findProblem(call, args, problem)) {
     beginProblem(state) << why;
-    return nullptr;
+    return PlanIs::Refused;
   }
   if (!isAligned(call, args)) {
     beginProblem(state) << "a tensor is not aligned to " << alignment << " bytes";
-    return nullptr;
+    return PlanIs::Refused;
   }
-  LibraryPlan *found = state.plans;
-  for (LibraryPlan &plan : state.plans) {
-    if (plan.library == &library && plan.problem == problem) {
-      found = &plan;
+  plan = state.plans;
+  for (LibraryPlan &other : state.plans) {
+    if (other.library == &library && other.problem == problem) {
+      plan = &other;
       break;
     }
-    if (plan.lastUse < found->lastUse)
-      found = &plan;
+    if (other.lastUse < plan->lastUse)
+      plan = &other;
   }
-  if (found->library != &library || !(found->problem == problem))
-    makePlan(state, *found, library, problem, call, args, device);
-  found->lastUse = ++state.numUses;
-  return found->isRefused ? nullptr : found;
+  bool isKnown = plan->library == &library && plan->problem == problem;
+  if (!isKnown && !mayMake)
+    return PlanIs::Missing;
+  if (!isKnown)
+    makePlan(state, *plan, library, problem, call, args, device);
+  plan->lastUse = ++state.numUses;
+  return plan->isRefused ? PlanIs::Refused : isKnown ? PlanIs::Known : PlanIs::Made;
 }
 
 bool tilewright::host::runPlan(LibraryState &state, LibraryPlan &plan, const TilewrightLibraryCall &call,
@@ -276,7 +281,6 @@ bool tilewright::host::runPlan(LibraryState &state, LibraryPlan &plan, const Til
     tellStatus(state, plan, name, status);
     return false;
   }
-  plan.hasRun = true;
   return true;
 }
 
@@ -299,8 +303,8 @@ int32_t tilewrightHostRunLibraryCall(void **state, const TilewrightLibraryCall *
   auto &kept = *static_cast<LibraryState *>(*state);
   LibraryGuard guard(kept);
   *problem = kept.problem;
-  LibraryPlan *plan = findPlan(kept, *call, args, device);
-  if (!plan)
+  LibraryPlan *plan = nullptr;
+  if (findPlan(kept, *call, args, device, /*mayMake=*/true, plan) == PlanIs::Refused)
     return TilewrightLibraryCannot;
   int64_t given = *bytes;
   *bytes = plan->workspaceBytes;

@@ -64,8 +64,8 @@ struct LibraryPlan {
   uint64_t algorithm[8];
   int64_t workspaceBytes;
   int64_t lastUse;
-  /// Whether it has run, and so loaded its kernels; whether a function of the library has returned an error.
-  bool hasRun, isRefused;
+  /// Whether a function of the library has returned an error.
+  bool isRefused;
 };
 
 constexpr int32_t maxLibraryPlans = 16;
@@ -85,9 +85,14 @@ struct LibraryGuard {
   ~LibraryGuard() { pthread_mutex_unlock(&state.lock); }
 };
 
-/// The plan of a call with these arguments, or null, with the problem, where the library cannot do it.
-LibraryPlan *findPlan(LibraryState &state, const TilewrightLibraryCall &call, const TilewrightAny *args,
-                      int32_t device);
+/// What became of a plan: it was there, it has been made, it was neither, or the library cannot do the call.
+enum class PlanIs { Known, Made, Missing, Refused };
+
+/// The plan of a call with these arguments. While a stream is captured no plan is made (`mayMake`): heuristics of some
+/// versions fail then, and the library loads its kernels when a plan runs first. If the plan is refused, the state has
+/// the problem.
+PlanIs findPlan(LibraryState &state, const TilewrightLibraryCall &call, const TilewrightAny *args, int32_t device,
+                bool mayMake, LibraryPlan *&plan);
 
 /// Runs a plan. Returns false, with the problem, where the library does not.
 bool runPlan(LibraryState &state, LibraryPlan &plan, const TilewrightLibraryCall &call, const TilewrightAny *args,

@@ -62,6 +62,17 @@ int32_t ModelCall::readOnDevice() {
   return raiseFailure();
 }
 
+namespace {
+
+int32_t loadGroup(const TilewrightModelGroup &group, int32_t device) {
+  TilewrightAny number = {}, none = {};
+  number.type = TilewrightTypeInt;
+  number.integer = device;
+  return group.load(nullptr, &number, 1, &none);
+}
+
+} // namespace
+
 int32_t ModelCall::runByLibrary(int64_t number, void *onStream) {
   if (!device->libraries)
     return 1;
@@ -76,14 +87,21 @@ int32_t ModelCall::runByLibrary(int64_t number, void *onStream) {
   LibraryState &state = device->libraries[number];
   const TilewrightLibraryCall &call = model.libraryCalls[number];
   LibraryGuard guard(state);
-  LibraryPlan *plan = findPlan(state, call, arguments, loaded->device);
-  if (!plan)
-    return 1;
-  if (sharedWorkspace->isCapturing && !plan->hasRun) {
+  bool mayMake = !sharedWorkspace->isCapturing && !isCapturing(*loaded->details->driver, onStream);
+  LibraryPlan *plan = nullptr;
+  PlanIs found = findPlan(state, call, arguments, loaded->device, mayMake, plan);
+  if (found == PlanIs::Missing && sharedWorkspace->isCapturing) {
     sharedWorkspace->isNew = true;
     beginFailure() << "expected a call of a library that has run before";
     return -1;
   }
+  // Where the library fails later, in a capture, the group's own kernels are there.
+  if (found == PlanIs::Made && loadGroup(model.groups[call.group], loaded->device))
+    return -1;
+  if (found == PlanIs::Missing)
+    Text(state.problem, sizeof(state.problem)) << "a stream was captured before a call with these extents ran";
+  if (found == PlanIs::Missing || found == PlanIs::Refused)
+    return 1;
   Run run = {state, *plan, *this, call, onStream};
   auto launch = [](void *context, void *workspace) -> int32_t {
     Run &run = *static_cast<Run *>(context);

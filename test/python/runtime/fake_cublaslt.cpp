@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <vector>
 
-enum { OK = 0, INVALID = 7, NOT_SUPPORTED = 15 };
+enum { OK = 0, INVALID = 7, INTERNAL_ERROR = 14, NOT_SUPPORTED = 15 };
 enum { HANDLES, DESCS, LAYOUTS, PREFERENCES, HEURISTICS, MATMULS, COUNT };
 
 extern "C" {
@@ -24,6 +24,11 @@ namespace {
 int refuse(const char *what) {
   std::fprintf(stderr, "fake cublasLt: %s\n", what);
   return INVALID;
+}
+
+void *findInDriver(const char *name) {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return driver ? dlsym(driver, name) : nullptr;
 }
 
 struct Desc {
@@ -122,7 +127,8 @@ void compute(void *context) {
         for (int64_t l = 0; l < k; ++l) {
           int64_t a = call.desc.transA ? l + i * call.a.leading : i + l * call.a.leading;
           int64_t b = call.desc.transB ? j + l * call.b.leading : l + j * call.b.leading;
-          sum += load(call.aData, call.a.type, a + g * call.a.stride) * load(call.bData, call.b.type, b + g * call.b.stride);
+          sum += load(call.aData, call.a.type, a + g * call.a.stride) *
+                 load(call.bData, call.b.type, b + g * call.b.stride);
         }
         if (call.hasC)
           sum += load(call.cData, call.d.type, i + j * call.d.leading + g * call.d.stride);
@@ -251,6 +257,10 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *desc, void *a, void *b, v
     return refuse("reductions in other types than the accumulator's");
   if (fake_lt_codes[HEURISTICS])
     return fake_lt_codes[HEURISTICS];
+  if (auto *isCapturing = reinterpret_cast<int (*)()>(findInDriver("fake_is_capturing")); isCapturing && isCapturing())
+    return INTERNAL_ERROR; // as CUDA 13.3 has it
+  if ((static_cast<Desc *>(desc)->epilogue & 4) && !static_cast<Desc *>(desc)->bias)
+    return refuse("a bias without its address");
   const char *wrong = check(*static_cast<Desc *>(desc), *static_cast<Layout *>(a), *static_cast<Layout *>(b),
                             *static_cast<Layout *>(c), *static_cast<Layout *>(d));
   if (wrong)
@@ -267,8 +277,17 @@ int cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, v
   ++fake_lt_counts[MATMULS];
   if (fake_lt_codes[MATMULS])
     return fake_lt_codes[MATMULS];
-  Matmul call = {*static_cast<Desc *>(desc), *static_cast<Layout *>(aLayout), *static_cast<Layout *>(bLayout),
-                 *static_cast<Layout *>(dLayout), a, b, c, d, workspace, workspaceBytes, false};
+  Matmul call = {*static_cast<Desc *>(desc),
+                 *static_cast<Layout *>(aLayout),
+                 *static_cast<Layout *>(bLayout),
+                 *static_cast<Layout *>(dLayout),
+                 a,
+                 b,
+                 c,
+                 d,
+                 workspace,
+                 workspaceBytes,
+                 false};
   const char *wrong = check(call.desc, call.a, call.b, *static_cast<Layout *>(cLayout), call.d);
   if (wrong)
     return refuse(wrong);
@@ -289,13 +308,12 @@ int cublasLtMatmul(void *handle, void *desc, const void *alpha, const void *a, v
   if (scales[0] != 1 || (scales[1] != 0 && scales[1] != 1) || (scales[1] == 0 && c != d))
     return refuse("alpha and beta");
   call.hasC = scales[1] == 1;
-  int64_t told[] = {call.d.rows, call.d.columns, call.desc.transA ? call.a.rows : call.a.columns, call.d.batch,
-                    call.desc.transA, call.desc.transB, call.desc.epilogue, call.hasC, call.a.type, call.d.type,
-                    int64_t(stream)};
+  int64_t told[] = {call.d.rows,        call.d.columns,   call.desc.transA ? call.a.rows : call.a.columns,
+                    call.d.batch,       call.desc.transA, call.desc.transB,
+                    call.desc.epilogue, call.hasC,        call.a.type,
+                    call.d.type,        int64_t(stream)};
   std::memcpy(fake_lt_last, told, sizeof(told));
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  auto *enqueue = driver ? reinterpret_cast<int (*)(void *, void (*)(void *), void *)>(dlsym(driver, "fake_enqueue"))
-                         : nullptr;
+  auto *enqueue = reinterpret_cast<int (*)(void *, void (*)(void *), void *)>(findInDriver("fake_enqueue"));
   auto *kept = new Matmul(call); // a graph may be launched again
   if (enqueue)
     return enqueue(stream, compute, kept);

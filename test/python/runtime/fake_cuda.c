@@ -68,6 +68,7 @@ static void do_or_keep(void *stream, struct Work w) {
   fake_counts[LAUNCHES] += !w.event && !w.is_library;
   work(w);
 }
+int fake_is_capturing(void) { return captured || fake_capturing; }
 // What a library launches.
 int fake_enqueue(void *stream, void (*call)(void *), void *context) {
   do_or_keep(stream, (struct Work){.call = call, .context = context, .is_library = 1});
