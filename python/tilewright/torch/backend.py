@@ -21,6 +21,7 @@ from .fallback import compile_parts
 from .functions import replace_functions
 from .importer import import_fx, is_random
 from .outputs import with_outputs_once
+from .views import sizes_of
 
 __all__ = ["compile_fx"]
 
@@ -137,7 +138,7 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
         # PyTorch gives None for a tensor that no result needs.
         if is_plain and compiled is not None and not any(one is None for one in given):
             return [*compiled.results_and_extents(*given)[0]]
-        sizes: dict[Any, Any] = _sizes(inputs, given) if has_sizes or has_parts else {}
+        sizes: dict[Any, Any] = sizes_of(inputs, given) if has_sizes or has_parts else {}
         results: Any = ()
         if compiled is not None:
             tensors = [_given(one, device) for one, is_it in zip(given, is_tensor) if is_it]
@@ -208,14 +209,3 @@ class _Form:
     def of(self, made: torch.Tensor) -> torch.Tensor:
         made = torch.view_as_complex(made) if self.is_complex else made
         return made if made.device == self.device else made.to(self.device)
-
-
-def _sizes(inputs: Sequence[Any], given: Sequence[Any]) -> dict[Any, int]:
-    """The symbols of a graph, as its inputs have them."""
-    found: dict[Any, Any] = {}
-    for value, one in zip(inputs, given):
-        pairs = zip(value.shape, one.shape) if isinstance(value, torch.Tensor) else [(value, one)]
-        for size, number in pairs:
-            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
-                found[size.node.expr] = sympy.Integer(number)
-    return found

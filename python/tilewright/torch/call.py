@@ -17,7 +17,7 @@ from ..te import Expr
 from .dtypes import dtype_name
 from .extents import Extents, SymbolicFloat
 
-__all__ = ["CONVERTERS", "Call", "Converter", "converter", "real_dtype", "refused", "whole"]
+__all__ = ["CONVERTERS", "Call", "Converter", "converter", "of_shape", "real_dtype", "refused", "whole"]
 
 Converter = Callable[..., Any]
 
@@ -86,6 +86,11 @@ class Call:
         """The type of a result."""
         made: Any = self._result[number] if is_listed(self._result) else self._result
         return TensorType(self.extents.shape(made.shape), dtype_name(real_dtype(made.dtype)))
+
+    @property
+    def types(self) -> list[TensorType]:
+        """The types of the results, where they are a list."""
+        return [self.type(number) for number in range(len(self._result))]
 
     def counted(self, count: Value, number: int = 0, dim: int = 0) -> int | Expr:
         """The extent of a result in a dimension that data decide: a symbol that stands for `count` from here on."""
@@ -212,6 +217,11 @@ def whole(call: Call, x: Value, name: str) -> Value:
         symbols = {str(one): one for one in x.shape}
         places = [symbols.get(f"{name}__{d}", extent) for d, extent in enumerate(wanted)]
         x = call.reshape(x, places)
+    return of_shape(call, x, wanted)
+
+
+def of_shape(call: Call, x: Value, wanted: Sequence[Any]) -> Value:
+    """A tensor whose shape is written in another way, such as n for the sum of n // 2 and (n + 1) // 2."""
     if list(map(str, x.shape)) == list(map(str, wanted)):
         return x
-    return call.op("slice", x, starts=[0] * x.rank, steps=[1] * x.rank, sizes=wanted)
+    return call.op("slice", x, starts=[0] * x.rank, steps=[1] * x.rank, sizes=list(wanted))

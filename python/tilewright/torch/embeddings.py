@@ -79,7 +79,8 @@ def _renorm(weight: torch.Tensor, indices: torch.Tensor, max_norm: float, norm_t
     writes the same row twice."""
     places = indices.flatten()
     rows = weight.index_select(0, places)
-    norms: Any = torch.linalg.vector_norm(rows.to(torch.promote_types(rows.dtype, torch.float32)), norm_type, -1, True)
+    wide = rows.to(torch.promote_types(rows.dtype, torch.float32))
+    norms = _aten.linalg_vector_norm.default(wide, norm_type, [-1], True)
     factors = torch.where(norms > max_norm, max_norm / (norms + _LEAST), 1.0)
     return weight.index_put((places,), (rows * factors).to(weight.dtype))
 

@@ -1,4 +1,4 @@
-"""Outputs of a graph that need no computing: inputs, which a forward pass keeps for the gradients, and equal ones."""
+"""Outputs of a graph that need no computing: inputs, which a forward pass keeps, views of inputs, and equal ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from .views import View, sizes_of, symbols_of, view_of
+
 __all__ = ["with_outputs_once"]
 
 _Compiled = Callable[[list[Any]], list[Any]]
@@ -16,7 +18,8 @@ _Compiled = Callable[[list[Any]], list[Any]]
 def with_outputs_once(module: GraphModule, compile_module: Callable[[GraphModule], _Compiled]) -> _Compiled:
     """What `compile_module` makes of a module that returns each tensor once and no input.
 
-    The function returned gives inputs back as they are. The same tensor stands for outputs that are equal.
+    The function returned gives inputs back as they are, and views of inputs as views where extents are symbolic. The
+    same tensor stands for outputs that are equal.
 
     Parameters
     ----------
@@ -26,29 +29,41 @@ def with_outputs_once(module: GraphModule, compile_module: Callable[[GraphModule
         Compiles a module; what it returns takes a list of arguments, and returns a list.
     """
     inputs = {node: number for number, node in enumerate(module.graph.find_nodes(op="placeholder"))}
+    values = [node.meta.get("val") for node in inputs]
+    symbols = symbols_of(values)
     (last,) = module.graph.find_nodes(op="output")
     returned: Sequence[Any] = last.args[0]
     made: list[Any] = []
     known: dict[Node, int] = {}  # by the source of what is made, its place there
-    places: list[tuple[bool, int]] = []  # of each output: whether it is an input, and its place
+    # Of each output: whether it is an input, its place, and the view of the input that it is.
+    places: list[tuple[bool, int, View | None]] = []
     for one in returned:
         source = _source(one)
+        if isinstance(source, Node) and (view := view_of(one, inputs, symbols)) is not None:
+            places.append((True, inputs[view.input], view))
+            continue
         if isinstance(source, Node) and (source in inputs or source in known):
-            places.append((source in inputs, inputs[source] if source in inputs else known[source]))
+            places.append((source in inputs, inputs[source] if source in inputs else known[source], None))
             continue
         if isinstance(source, Node):
             known[source] = len(made)
-        places.append((False, len(made)))
+        places.append((False, len(made), None))
         made.append(one)
     if len(made) == len(returned):
         return compile_module(module)
     last.args = (tuple(made),)
     module.recompile()
+    has_views = any(view is not None for _, _, view in places)
     compiled = compile_module(module)
 
     def call(given: list[Any]) -> list[Any]:
+        kept = [*given]
         results = compiled([*given])
-        return [(given if is_input else results)[place] for is_input, place in places]
+        sizes = sizes_of(values, kept) if has_views else {}
+        return [
+            (kept if is_input else results)[place] if view is None else view.of(kept[place], sizes)
+            for is_input, place, view in places
+        ]
 
     call._boxed_call = True  # type: ignore[attr-defined]
     return call

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...graph import Value
 from ...guards import is_listed
-from ..call import Call, converter
+from ..call import Call, converter, of_shape
 
 
 @converter("view.default", "_unsafe_view.default", "reshape.default", "squeeze.dim", "squeeze.dims", "squeeze.default",
@@ -76,8 +76,7 @@ def _select(call: Call, x: Value, dim: int, index: Any) -> Value:
 def _split(call: Call, x: Value, sizes: Any, dim: int) -> Any:
     axis = call.axis(dim, x.rank)
     if not is_listed(sizes):
-        extent = call.number(x.shape[axis], "the axis that is split")
-        sizes = [min(sizes, extent - begin) for begin in range(0, max(extent, 1), sizes)]
+        sizes = [one.shape[axis] for one in call.types]
     start: Any = 0
     parts: list[Value] = []
     for size in sizes:
@@ -90,15 +89,15 @@ def _split(call: Call, x: Value, sizes: Any, dim: int) -> Any:
 def _unbind(call: Call, x: Value, dim: int) -> Any:
     axis = call.axis(dim, x.rank)
     rest = [extent for d, extent in enumerate(x.shape) if d != axis]
-    extent = call.number(x.shape[axis], "the axis that is unbound")
-    return [call.reshape(sliced(call, x, axis, i, 1), rest) for i in range(extent)]
+    return [call.reshape(sliced(call, x, axis, i, 1), rest) for i in range(len(call.types))]
 
 
 @converter("cat.default")
 def _cat(call: Call, tensors: Sequence[Value], dim: int = 0) -> Value:
     rank = len(call.shape)
     parts = [call.cast(one, call.dtype) for one in tensors if one.rank == rank]  # torch skips empty vectors
-    return parts[0] if len(parts) == 1 else call.op("concat", *parts, axis=call.axis(dim, rank))
+    made = parts[0] if len(parts) == 1 else call.op("concat", *parts, axis=call.axis(dim, rank))
+    return made if all(isinstance(one, int) for one in made.shape) else of_shape(call, made, call.shape)
 
 
 @converter("flip.default")
