@@ -13,8 +13,8 @@ from .library_calls import LibraryCall
 
 __all__ = ["is_right"]
 
-_ROWS = 16
-"""So many rows of each matrix are compared with float64."""
+_ROWS, _COLUMNS = 16, 256
+"""So many rows and columns of each matrix are compared with float64: the first, the last, and others between."""
 _TIMES = 8
 """A library's largest error is at most so many times that of the group's own kernel, or so many roundings."""
 _MOST_ROUNDINGS, _MOST = 32, 1e-3
@@ -34,10 +34,9 @@ def is_right(call: LibraryCall, own: Sequence[np.ndarray], result: np.ndarray) -
     result
         The library's.
     """
-    last = result.shape[-2] - 1
-    rows = sorted({last * i // (_ROWS - 1) for i in range(_ROWS)})
-    expected = _expected(call, own, rows)
-    mine, theirs = (np.asarray(each[..., rows, :]) for each in (own[-1], result))
+    rows, columns = _spread(result.shape[-2], _ROWS), _spread(result.shape[-1], _COLUMNS)
+    expected = _expected(call, own, rows, columns)
+    mine, theirs = (np.asarray(each[..., rows, :][..., columns]) for each in (own[-1], result))
     if result.dtype.kind in "iu":
         return "" if np.array_equal(theirs, expected) and np.array_equal(mine, expected) else "wrong integers"
     size = math.sqrt(np.square(expected).mean()) or 1.0
@@ -50,8 +49,14 @@ def is_right(call: LibraryCall, own: Sequence[np.ndarray], result: np.ndarray) -
     return ""
 
 
-def _expected(call: LibraryCall, arrays: Sequence[np.ndarray], rows: Sequence[int]) -> np.ndarray:
-    """The rows of each matrix of the result, in double precision."""
+def _spread(extent: int, most: int) -> list[int]:
+    return sorted({(extent - 1) * i // (most - 1) for i in range(most)})
+
+
+def _expected(
+    call: LibraryCall, arrays: Sequence[np.ndarray], rows: Sequence[int], columns: Sequence[int]
+) -> np.ndarray:
+    """Some rows and columns of each matrix of the result, in double precision."""
     is_of_ints = arrays[-1].dtype.kind in "iu"
 
     def wide(array: np.ndarray) -> Any:
@@ -62,11 +67,11 @@ def _expected(call: LibraryCall, arrays: Sequence[np.ndarray], rows: Sequence[in
         return array if order is None else array.transpose(order)
 
     a, b = operand(call.a, call.a_order), operand(call.b, call.b_order)
-    made = wide(a[..., rows, :]) @ wide(b)
+    made = wide(a[..., rows, :]) @ wide(b[..., columns])
     if call.residual >= 0:
-        made = made + wide(arrays[call.residual][..., rows, :])
+        made = made + wide(arrays[call.residual][..., rows, :][..., columns])
     if call.bias >= 0:
-        made = made + wide(arrays[call.bias])
+        made = made + wide(arrays[call.bias][..., columns])
     if call.epilogue == "relu":
         made = made.clip(0)
     elif call.epilogue == "gelu_tanh":

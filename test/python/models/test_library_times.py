@@ -125,6 +125,23 @@ assert [one.library for one in model.groups] == [None] * 3, model.groups
 
 @pytest.mark.sweep
 @needs_compiler
+def test_another_version_is_measured_anew(process: Path) -> None:
+    script = """
+import shutil
+model.tune_libraries(x, repeat=3, **options)
+shutil.copy(options["libraries"]["cublaslt"], folder + "/another/later.so")
+later = ctypes.CDLL(folder + "/another/later.so")
+ctypes.c_size_t.in_dll(later, "fake_lt_version").value += 1
+newer = {**options, "libraries": {"cublaslt": folder + "/another/later.so"}}
+assert [one.library for one in tw.compile(graph, target=target, **newer).groups] == [None] * 3
+assert all(one.library for one in tw.compile(graph, target=target, **options).groups)
+"""
+    (process / "tuning.db").unlink(missing_ok=True)
+    run(MEASURED + script, process, keeps_path=True)
+
+
+@pytest.mark.sweep
+@needs_compiler
 def test_a_library_that_is_not_there_cannot_be_measured(process: Path) -> None:
     script = """
 try:
@@ -156,6 +173,12 @@ def test_results_of_a_library_are_checked() -> None:
     assert is_right(call, [a, b, bias, own + 1], own).startswith("the group's own kernel is off by ")
     x, w = (rng.integers(-9, 9, shape).astype(np.int8) for shape in ((4, 8), (8, 4)))
     whole = x.astype(np.int32) @ w
+    wide = rng.standard_normal((8, 1000)).astype(np.float32)
+    plain = LibraryCall("cublaslt", 0, 1, None, None, -1, 2, "none", 0, 0)
+    result = a[0] @ wide + 1
+    assert is_right(plain, [a[0], wide, np.ones_like(result), result], result) == ""
+    result[-1, -1] += 1
+    assert is_right(plain, [a[0], wide, np.ones_like(result), a[0] @ wide + 1], result)
     integers = LibraryCall("cublaslt", 0, 1, None, None, -1, -1, "none", 0, 0)
     assert is_right(integers, [x, w, whole], whole) == ""
     assert is_right(integers, [x, w, whole], whole + 1) == "wrong integers"

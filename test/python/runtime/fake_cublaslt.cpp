@@ -182,7 +182,8 @@ template <typename Value> bool read(Value &to, const void *from, size_t bytes) {
 
 extern "C" {
 
-size_t cublasLtGetVersion() { return 130100; }
+size_t fake_lt_version = 130100;
+size_t cublasLtGetVersion() { return fake_lt_version; }
 
 int cublasLtCreate(void **handle) {
   *handle = reinterpret_cast<void *>(0x1a);
