@@ -20,7 +20,7 @@ using namespace mlir;
 namespace {
 
 /// A read or a write of `count` elements along the last dimension.
-struct Access {
+struct CheckedAccess {
   Operation *op;
   Value memref;
   ValueRange indices;
@@ -32,24 +32,24 @@ struct Access {
 };
 
 /// The access that `op` makes; none if it makes none. An access of another kind is an error.
-FailureOr<std::optional<Access>> findAccess(Operation *op) {
+FailureOr<std::optional<CheckedAccess>> findAccess(Operation *op) {
   // A vector of several dimensions is unrolled before it comes here.
   if (auto access = index::getElementAccess(op); access && access->getLength())
-    return std::optional<Access>(
+    return std::optional<CheckedAccess>(
         {op, access->buffer->get(), OperandRange(access->indices), access->type, access->stored, *access->getLength()});
   if (auto atomic = dyn_cast<memref::AtomicRMWOp>(op);
       atomic && !cast<MemRefType>(atomic.getMemref().getType()).getMemorySpace())
-    return std::optional<Access>(
+    return std::optional<CheckedAccess>(
         {op, atomic.getMemref(), atomic.getIndices(), atomic.getValue().getType(), atomic.getValue(), 1});
   // Tile ops become calls of the run time, which checks what they touch itself.
   if (isa<tile::TileDialect>(op->getDialect()))
-    return std::optional<Access>();
+    return std::optional<CheckedAccess>();
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   bool touches = effects && (effects.hasEffect<MemoryEffects::Read>() || effects.hasEffect<MemoryEffects::Write>());
   bool onMemRef = llvm::any_of(op->getOperandTypes(), [](Type type) { return isa<BaseMemRefType>(type); });
   if (touches && onMemRef)
     return op->emitError("expected an access that the simulator can check, got '") << op->getName() << "'";
-  return std::optional<Access>();
+  return std::optional<CheckedAccess>();
 }
 
 /// Puts the checks into one kernel's function.
@@ -74,7 +74,7 @@ public:
     LLVM::MemsetOp::create(builder, loc, written[array], zero, i64(bytes), /*isVolatile=*/false);
   }
 
-  void insert(const Access &access) {
+  void insert(const CheckedAccess &access) {
     loc = access.op->getLoc();
     builder.setInsertionPoint(access.op);
     Value site = sim::createSite(builder, loc, sim::nameBuffer(access.memref));
@@ -160,13 +160,13 @@ private:
   Value i64(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
   Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   Value toI64(Value value) { return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value); }
-  Value extent(const Access &access, memref::ExtractStridedMetadataOp metadata, unsigned dim) {
+  Value extent(const CheckedAccess &access, memref::ExtractStridedMetadataOp metadata, unsigned dim) {
     int64_t known = access.memrefType().getDimSize(dim);
     return ShapedType::isDynamic(known) ? metadata.getSizes()[dim] : index(known);
   }
 
   /// Every index must be below its extent; only then is there an address to ask the run time about.
-  Value createCheck(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site) {
+  Value createCheck(const CheckedAccess &access, memref::ExtractStridedMetadataOp metadata, Value site) {
     Value inside = i1(true);
     for (auto [dim, at] : llvm::enumerate(access.indices)) {
       Value bound = extent(access, metadata, dim);
@@ -188,7 +188,7 @@ private:
     return check.getResult(0);
   }
 
-  Value askRuntime(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site) {
+  Value askRuntime(const CheckedAccess &access, memref::ExtractStridedMetadataOp metadata, Value site) {
     MemRefType type = access.memrefType();
     int64_t elementBytes = getElementBytes(type.getElementType());
     Value linear = metadata.getOffset();
@@ -226,7 +226,7 @@ private:
   }
 
   /// Where a local array is written its bytes beside it become 1; where it is read they must be.
-  Value checkPrivate(const Access &access, Value shift) {
+  Value checkPrivate(const CheckedAccess &access, Value shift) {
     Value array = sim::traceViews(access.memref), marks = written.lookup(array);
     if (!marks) // no array of this kernel's
       return i32(sim::NoDefect);
@@ -274,7 +274,7 @@ private:
   }
 
   /// Hands the indices and extents to the run time through memory: this is the slow path.
-  void createReport(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site, Value defect) {
+  void createReport(const CheckedAccess &access, memref::ExtractStridedMetadataOp metadata, Value site, Value defect) {
     MemRefType type = access.memrefType();
     if (!places)
       places = createAtEntry(MemRefType::get({maxPlaces}, builder.getI64Type()));
@@ -291,7 +291,7 @@ private:
   }
 
   /// An access out of bounds is not made: a read gives zero.
-  void guardAccess(const Access &access, Value defect) {
+  void guardAccess(const CheckedAccess &access, Value defect) {
     Value safe = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, defect, i32(sim::OutOfBounds));
     bool reads = !access.stored;
     auto guarded = scf::IfOp::create(builder, loc, reads ? TypeRange{access.type} : TypeRange{}, safe, reads);
@@ -341,7 +341,7 @@ struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
         if (auto array = dyn_cast<memref::AllocaOp>(op))
           inserter.trackWrites(array);
       for (Operation *op : ops) {
-        FailureOr<std::optional<Access>> access = findAccess(op);
+        FailureOr<std::optional<CheckedAccess>> access = findAccess(op);
         if (failed(access))
           return signalPassFailure();
         if (*access)

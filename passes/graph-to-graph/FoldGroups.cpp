@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kLargest = 1 << 20, kLargestOnTheWay = 16 << 20;
 
 /// By the result of a group that reads nothing but such groups: they and the group itself, in their order.
-using Known = DenseMap<Value, llvm::SetVector<graph::GroupOp>>;
+using KnownGroups = DenseMap<Value, llvm::SetVector<graph::GroupOp>>;
 
 bool isSmall(Operation &op) {
   return llvm::all_of(op.getResults(), [](Value result) {
@@ -29,7 +29,7 @@ bool isSmall(Operation &op) {
 }
 
 /// Enters the group where it is known.
-void enter(graph::GroupOp group, Known &known) {
+void enter(graph::GroupOp group, KnownGroups &known) {
   if (group.getNumResults() != 1)
     return;
   llvm::SetVector<graph::GroupOp> groups;
@@ -76,7 +76,7 @@ void fold(graph::GroupOp group, const llvm::SetVector<graph::GroupOp> &groups) {
 struct FoldGroups : impl::FoldGroupsBase<FoldGroups> {
   void runOnOperation() override {
     for (auto function : SmallVector<func::FuncOp>(getOperation().getOps<func::FuncOp>())) {
-      Known known;
+      KnownGroups known;
       SmallVector<graph::GroupOp> groups(function.getOps<graph::GroupOp>());
       for (graph::GroupOp group : groups)
         enter(group, known);

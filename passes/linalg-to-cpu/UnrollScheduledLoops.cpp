@@ -12,7 +12,7 @@ namespace tilewright {
 #include "passes/linalg-to-cpu/Passes.h.inc"
 
 /// Past this many ops a loop stays one: its code would no longer fit the cache of instructions, and take LLVM minutes.
-static constexpr int64_t kMaxOps = 8192;
+static constexpr int64_t kMaxUnrolledOps = 8192;
 /// So many iterations of an innermost loop over vectors are one, and so many ops at most: processors foresee the end of
 /// a loop of few iterations, and keep several of its ops in flight.
 static constexpr int64_t kJoined = 4, kMaxOpsJoined = 512;
@@ -50,7 +50,7 @@ struct UnrollScheduledLoops : impl::UnrollScheduledLoopsBase<UnrollScheduledLoop
           loop->setAttr(kLoopAnnotationAttr, getJoinedAnnotation(&getContext(), kJoined));
         return;
       }
-      if (!extent || *extent > kMaxOps || ops * *extent > kMaxOps)
+      if (!extent || *extent > kMaxUnrolledOps || ops * *extent > kMaxUnrolledOps)
         return;
       loop->setAttr(kLoopAnnotationAttr, getUnrollAnnotation(&getContext(), /*isWrittenOut=*/true));
       unrolled[loop] = ops * *extent;
