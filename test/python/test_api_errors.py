@@ -129,6 +129,7 @@ def test_what_is_not_told_is_still_raised() -> None:
     assert [(name, error) for name, error in NOT_TOLD if error not in raises(*each[name])] == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("page", sorted({name.partition(".")[0] for name in EVERY}))
 def test_it_names_the_errors_that_it_raises(page: str) -> None:
     each = [one for name, found in EVERY.items() if name.startswith(f"{page}.") for one in functions(name, found)]

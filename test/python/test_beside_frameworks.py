@@ -83,7 +83,7 @@ def test_no_symbol_of_llvm_is_global() -> None:
     run([f"build({target!r})" for target in TARGETS] + [lookup])
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_torch_compile_leaves_our_calls_as_they_are(order: str) -> None:
     """A function that calls an operation and a built function, traced by TorchDynamo."""

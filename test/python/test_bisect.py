@@ -52,7 +52,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("after", WRONG)
 def test_a_wrong_pass(after: str) -> None:
     stage, before, linalg, loops, gpu = WRONG[after]
@@ -283,6 +283,7 @@ def test_the_page(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (1, shown, "")
 
 
+@pytest.mark.sweep
 def test_the_command_refuses(tmp_path: Path) -> None:
     for arguments_, told in (
         (["no.py"], "tilewright bisect: no.py: no such file\n"),

@@ -94,6 +94,7 @@ def test_stop_change_and_resume(tmp_path: Path) -> None:
     assert "void x_main(const Tensor &A" in run("compile", str(loops), "--from=loops", "--emit=host-cpp")
 
 
+@pytest.mark.sweep
 def test_first_example_of_the_readme(tmp_path: Path) -> None:
     found = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert found
@@ -230,6 +231,7 @@ def test_doctor_names_versions_outside_of_the_tested_ranges(monkeypatch: pytest.
     ]
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_an_output_that_is_full() -> None:
     command = [sys.executable, "-m", "tilewright", "cache"]
@@ -241,6 +243,7 @@ def test_an_output_that_is_full() -> None:
     )
 
 
+@pytest.mark.sweep
 def test_an_output_that_is_closed() -> None:
     done = subprocess.run(
         ["bash", "-c", f"{sys.executable} -m tilewright cache >&-"],

@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["with_numpy", "with_torch", "with_jax"])
 def test_python(folder: Path, name: str) -> None:
     for needed in {"with_torch": ("torch",), "with_jax": ("jax", "jax_tvm_ffi")}.get(name, ()):

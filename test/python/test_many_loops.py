@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import tilewright as tw
 from tilewright import te
 
@@ -19,6 +21,7 @@ def loops(count: int) -> str:
     return tw.build(s, [A, B], target="cuda -arch=sm_90a", name="loops").ptx
 
 
+@pytest.mark.sweep
 def test_of_many_loops_ptxas_unrolls_none() -> None:
     assert loops(40).count(PRAGMA) >= 65
 

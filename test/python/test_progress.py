@@ -244,7 +244,7 @@ STEPS = {
 }
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "name", [one for one in STEPS if one != "torch"] + [pytest.param("torch", marks=pytest.mark.sweep)]
 )

@@ -57,6 +57,7 @@ KEPT:
 FORMS = {"undefined": "", "zero": "mov.b32 %r6, 0;"}
 
 
+@pytest.mark.sweep
 @needs_disassembler
 @pytest.mark.parametrize("form", FORMS)
 def test_what_shares_the_register(form: str) -> None:

@@ -49,6 +49,7 @@ def loses_signs(number: str) -> bool | None:
     return False if number == "positive" or version >= (13, 5) else True if version < (13, 1) else None
 
 
+@pytest.mark.sweep
 @needs_disassembler
 @pytest.mark.parametrize("number", ["constant", "negated"])
 def test_what_loses_its_sign(number: str) -> None:

@@ -68,6 +68,7 @@ def test_only_cuda_has_machine_code() -> None:
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(sass.find_disassembler() is None, reason="neither nvdisasm nor cuobjdump is installed")
 def test_real_tool(kernel: tw.Function) -> None:
     text = kernel.sass()

@@ -78,7 +78,7 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
     build(tile_gemm.Gemm(512, 512, 256, transpose_a=transpose_a, transpose_b=transpose_b))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("dtype", "instruction"),
     [
@@ -94,6 +94,7 @@ def test_types(dtype: str, instruction: str) -> None:
         assert instructions(cubin, "[HQI]GMMA").keys() == {instruction}
 
 
+@pytest.mark.sweep
 def test_partial_sums_of_8_bit_floats() -> None:
     gemm = tile_gemm.Gemm(256, 256, 512, dtype="f8E4M3FN", block_n=128, depth=4, promote=True)
     cubin = build(gemm)

@@ -84,6 +84,7 @@ def test_lower() -> None:
         tvm.lower(s, args[1:], simple_mode=True)
 
 
+@pytest.mark.sweep
 def test_time_evaluator() -> None:
     s, args = doubled()
     func = tvm.build(s, args, "llvm", name="doubled")

@@ -140,7 +140,7 @@ def test_in_a_process_that_was_forked_off():
     check(function)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "variables, expected",
     [

@@ -161,6 +161,7 @@ def emitted() -> Counter[str]:
     return Counter(message for file in SOURCES for message in messages(file))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("source", SOURCES, ids=lambda file: file.name)
 def test_each_diagnostic_is_provoked_by_a_test(source: Path) -> None:
     diagnostics, choices = dict.fromkeys(messages(source)), dict.fromkeys(choices_of(source.read_text()))

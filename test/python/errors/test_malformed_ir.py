@@ -199,7 +199,7 @@ print("done")
 """
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", range(4))
 @pytest.mark.parametrize("stage", ["te", "loops", "gpu"])
 def test_every_line_cut_left_out_or_doubled(stage: str, first: int) -> None:
@@ -241,7 +241,7 @@ def test_what_the_reader_gives_up_on(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "func.func @f" in str(tw.lower("func.func @f() { return }", target="cpu", stage="linalg", start="linalg"))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sweep
 @pytest.mark.parametrize("count", [-1, -3, 2**32 - 1])
 @pytest.mark.parametrize("is_launch", [False, True], ids=["func", "launch"])
 def test_attributions_that_are_no_count(count: int, is_launch: bool, tmp_path: Path) -> None:

@@ -202,6 +202,7 @@ def test_every_primitive_is_tried() -> None:
     assert "Stage.parallel" in run_in_ci(PROCESSOR, "cpu").tried
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("examples", [20, pytest.param(MUTATIONS, marks=pytest.mark.sweep)])
 def test_mutations_are_refused_or_right(examples: int) -> None:
     fuzz_mutations(examples)

@@ -161,7 +161,7 @@ def test_singular_values(rows: int, columns: int, dtype: str, target: str) -> No
     _check(wide @ wide.transpose(0, 2, 1), np.broadcast_to(np.eye(rows), (2, rows, rows)), dtype)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["lu", "cholesky", "reflections"])
 def test_small_panels(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ class Heads(torch.nn.Module):
         return self.out(y.transpose(1, 2).reshape(batch, length, 128))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(("batch", "keys", "bias"), [(1, 2, True), (2, 1, False)])
 def test_a_matmul_attention_and_a_matmul(batch: int, keys: int, bias: bool) -> None:
     torch.manual_seed(0)

@@ -32,7 +32,7 @@ def _bottleneck(stride: int) -> torch.nn.Module:
     return module.to(torch.bfloat16)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("stride", [1, 2])
 def test_a_bottleneck(stride: int) -> None:
     module, x = _bottleneck(stride), torch.randn(2, 16, 6, 7).to(torch.bfloat16)
@@ -75,7 +75,7 @@ class Images(torch.nn.Module):
         return (self.fourth(torch.relu(self.third(x)))).mean((2, 3))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("batch", [1, 2])
 def test_a_processor_multiplies_rows_of_pixels(batch: int) -> None:
     module, x = Images().eval(), torch.randn(batch, 3, 35, 30)
@@ -128,7 +128,7 @@ class Residual(torch.nn.Module):
         return torch.relu(self.third(y) + self.fourth(y)) * 2
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("batch", [1, 2])
 def test_warpgroups_have_convolutions_of_four_dimensions(batch: int) -> None:
     """The matrices of filters and of residuals are views; the results have a row for each pixel as they had."""
@@ -177,7 +177,7 @@ class Narrow(torch.nn.Module):
         return torch.relu(self.third(torch.relu(self.second(torch.relu(self.first(x))) + x)))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", ["int8", "float8_e4m3fn"])
 def test_warpgroups_have_convolutions_of_eight_bits(dtype: str) -> None:
     module, x = Narrow().eval().to(torch.bfloat16), torch.randn(2, 64, 9, 10).to(torch.bfloat16)
@@ -193,7 +193,7 @@ def test_warpgroups_have_convolutions_of_eight_bits(dtype: str) -> None:
     assert [one.dtype for one in filters] == [dtype] * 3
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("batch", [1, 2])
 def test_warpgroups_have_the_patches_of_images(batch: int) -> None:
     """The images come with channels first, and are copied with channels last and a margin, in the group."""

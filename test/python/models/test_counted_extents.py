@@ -31,6 +31,7 @@ def _check(function, *inputs, target="cpu"):
     return model
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["cpu", pytest.param("sim", marks=pytest.mark.sweep)])
 def test_places_of_a_mask(target):
     def places(x):
@@ -132,6 +133,7 @@ def test_a_graph_of_torch_compile():
         assert compiled(X) == 3
 
 
+@pytest.mark.sweep
 def test_onnx_goes_on_with_what_it_finds():
     pytest.importorskip("onnx")
     from onnx import TensorProto, helper

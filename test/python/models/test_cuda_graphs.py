@@ -133,6 +133,7 @@ assert counts[NAMES.index("graphs")] == 8
     _run(script, doubling)
 
 
+@pytest.mark.sweep
 def test_other_extents_are_other_graphs(tmp_path: Path) -> None:
     script = """
 x, y = aligned(200), aligned(200)

@@ -101,6 +101,7 @@ def test_boxes_of_a_detector(limit, least):
     np.testing.assert_array_equal(some, _suppressed(boxes, scores[:, :4], limit, least, 0.45))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["cpu", pytest.param("sim", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("in_order", [0, 1])
 def test_different_rows_as_numpy_finds_them(target, in_order):

@@ -33,7 +33,7 @@ MODELS: dict[str, Any] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", MODELS)
 def test_gradients(name: str) -> None:
     torch.manual_seed(0)

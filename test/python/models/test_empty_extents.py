@@ -32,6 +32,7 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", TARGETS)
 def test_reductions_of_no_elements(target: str, tmp_path: Path) -> None:
     reference = pytest.importorskip("onnx.reference")

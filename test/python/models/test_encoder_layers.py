@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("norm_first", "activation", "batch_first", "padded"),
     [(False, "relu", True, False), (True, "gelu", True, True), (False, "gelu", False, True)],
@@ -26,6 +26,7 @@ def test_an_encoder(norm_first: bool, activation: str, batch_first: bool, padded
     torch.testing.assert_close(made, wanted, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sweep
 def test_a_layer_with_a_causal_mask() -> None:
     torch.manual_seed(0)
     torch.compiler.reset()

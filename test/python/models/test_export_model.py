@@ -76,6 +76,7 @@ def test_one_function_is_for_all_extents(net: torch.nn.Module, exported: Path) -
             close(got, wanted)
 
 
+@pytest.mark.sweep
 def test_outputs_may_be_given(net: torch.nn.Module, exported: Path) -> None:
     x, outputs = torch.randn(5, 6), (torch.empty(10, 8), torch.empty(5, 8))
     assert tvm_ffi.load_module(str(exported)).model(x, *outputs) is None
@@ -228,6 +229,7 @@ class Outer(torch.nn.Module):
         return z.flatten() if self.flat else z.sum(1)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("flat", [False, True])
 def test_extents_that_overflow(flat: bool, tmp_path: Path) -> None:
     x, y = torch.ones(3), torch.ones(4)

@@ -56,7 +56,7 @@ WINDOWS: dict[str, tuple[Callable[..., Any], tuple[int, int, int]]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", WINDOWS)
 def test_a_mask_that_is_a_window_becomes_one(name: str) -> None:
     function, expected = WINDOWS[name]
@@ -84,7 +84,7 @@ SCORES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", SCORES)
 def test_scores_and_masks(name: str) -> None:
     options = {key: _mask(*one) if isinstance(one, tuple) else one for key, one in SCORES[name].items()}

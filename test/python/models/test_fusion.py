@@ -38,7 +38,7 @@ class Layer(torch.nn.Module):
         return self.norms[1](x + self.feed(x))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("batch", [1, 2])
 def test_a_layer_of_bert_has_ten_groups(batch: int) -> None:
     """A product and its heads apart, attention, a product and a norm, a product with the activation, a product
@@ -95,6 +95,7 @@ def test_a_norm_behind_a_product_is_right(target: str, without: Any) -> None:
         assert [len(group.operators) for group in model.groups] == [1, 5]
 
 
+@pytest.mark.sweep
 def test_groups_keep_the_values_that_they_read() -> None:
     """Also when the model is gone."""
     module = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.LayerNorm(16)).eval()

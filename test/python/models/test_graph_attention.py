@@ -32,7 +32,7 @@ def operands(heads: int = 4, dtype: torch.dtype = torch.float32) -> list[torch.T
     return [torch.randn(2, each, rows, 8, dtype=dtype) for each, rows in ((4, 5), (heads, 7), (heads, 7))]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("options", "mask", "heads"),
     [
@@ -95,6 +95,7 @@ def test_on_hopper_it_is_one_kernel_of_warpgroups() -> None:
     )
 
 
+@pytest.mark.sweep
 def test_tiles_that_a_mask_of_bools_hides_are_not_visited(monkeypatch: pytest.MonkeyPatch) -> None:
     from tilewright.schedules import attention_choice
     from tilewright.torch import attention
@@ -208,6 +209,7 @@ def test_a_gpus_attention_is_one_operator(
     assert not any("mm" in name or "softmax" in name for name in names)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rank", [2, 3, 5])
 def test_attention_of_other_ranks(rank: int) -> None:
     torch.manual_seed(4)

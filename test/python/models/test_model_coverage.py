@@ -25,7 +25,7 @@ def test_the_data_has_every_model() -> None:
     assert sorted(DATA["results"]) == sorted(TOOL.MODELS)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in PASSING)])
 def test_a_model_that_passed_passes(name: str) -> None:
     pytest.importorskip(name.split()[0])

@@ -27,6 +27,7 @@ def _run(op, *inputs, **attributes):
     return y
 
 
+@pytest.mark.sweep
 def test_uniform_numbers():
     y = _run("RandomUniform", shape=[100, 200], low=-2.0, high=3.0, seed=3.0)
     assert y.dtype == np.float32 and y.shape == (100, 200)

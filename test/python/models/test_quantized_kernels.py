@@ -93,7 +93,7 @@ def test_a_layer_of_an_encoder(to: str) -> None:
     assert _cosine(quantised(x), exact) > 0.999
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("to", ["int8", "float8_e4m3fn"])
 def test_a_bottleneck(to: str) -> None:
     x = torch.randn(1, 32, 6, 7)
@@ -110,7 +110,7 @@ def test_a_bottleneck(to: str) -> None:
     assert _cosine(quantised(x), exact) > 0.999
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("to", ["int8", "float8_e4m3fn"])
 def test_tensor_cores_read_filters_along_k(to: str) -> None:
     """Warpgroups multiply pixels and windows; without them, matrices are loaded in whole rows, not in bytes."""

@@ -85,7 +85,7 @@ def _network(zero: np.integer, per_channel: bool) -> tuple[Any, Any]:
     return form(False), form(True)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("per_channel", [False, True], ids=["per tensor", "per channel"])
 @pytest.mark.parametrize("zero", [np.int8(0), np.uint8(128)], ids=["symmetric", "with a zero point"])
 def test_a_network_of_qdq_form(zero: np.integer, per_channel: bool) -> None:
@@ -229,7 +229,7 @@ def test_a_transformer_after_training() -> None:
     np.testing.assert_array_equal(same(x).numpy(), model(x).numpy())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_a_network_of_short_floats_after_training(name: str) -> None:

@@ -28,7 +28,7 @@ def _check(seed: int, target: str, passes: Sequence[str] = PASSES) -> None:
         made.check(got if isinstance(got, tuple) else (got,))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(6))
 def test_a_random_graph(seed: int) -> None:
     _check(seed, "cpu", [])

@@ -94,5 +94,6 @@ def test_long_rows_on_a_gpu(shape):
     np.testing.assert_array_equal(_program(shape, "float32", False, "gpu")(x), _expected(x, False))
 
 
+@pytest.mark.sweep
 def test_programs_for_a_gpu_are_compiled(small_tiles):
     _program((1, te.var("n"), 1), "float32", False, "cuda")

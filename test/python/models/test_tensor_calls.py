@@ -38,6 +38,7 @@ def _check(both: tuple[Any, Any], x: Any) -> None:
             torch.testing.assert_close(made, right, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sweep
 def test_they_are_read_by_tvm_ffi(both: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> Any:
         raise AssertionError("an array of NumPy was made of a tensor")

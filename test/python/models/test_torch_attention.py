@@ -78,7 +78,7 @@ def test_sinks_slopes_and_lengths(is_compiled: bool) -> None:
         torch.testing.assert_close(got, expected)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "options", [{"window": (2, 1), "offset": 2}, {"softcap": 0.7}, {"is_causal": True, "offset": -2}],
     ids=["window", "soft cap", "rows that see nothing"],
@@ -150,6 +150,7 @@ def test_what_operators_of_pytorch_have_to_do() -> None:
     torch.library.opcheck(op, (*dense, None, True), test_utils=tested)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_torch_compile_keeps_it_whole(backend: str) -> None:
     def model(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -174,7 +175,7 @@ class Model(torch.nn.Module):
         return attention(*given, enable_gqa=True, **self.options).transpose(1, 2).flatten(2)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "options",
     [{"is_causal": True}, {"window": (2, 1), "offset": 2}, {"softcap": 0.7}, {"is_causal": True, "offset": -2}],
@@ -231,6 +232,7 @@ class Masked(torch.nn.Module):
         return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_bools_of_a_model_stay_bools(target: str) -> None:
     q, k = (one.detach().float() for one in operands()[:2])

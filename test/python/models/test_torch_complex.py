@@ -73,7 +73,7 @@ def parts(x: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("through", ["tw.compile", "torch.compile"])
 @pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.sweep if one in LONG else ()) for one in MODELS])
 def test_complex_numbers(name: str, through: str) -> None:
@@ -98,6 +98,7 @@ class Angles(nn.Module):
         return z.angle(), torch.fft.rfft(x).angle()
 
 
+@pytest.mark.sweep
 def test_angles() -> None:
     z, x = torch.randn(3, 4, dtype=torch.complex64), torch.tensor([[1.0, 2.0, 5.0, 0.5], [-2.0, -1.0, -4.0, -3.0]])
     model = Angles()
@@ -114,6 +115,7 @@ class Functions(nn.Module):
         return z.log(), z.sqrt(), negative.sqrt(), (z * 0).sqrt(), z.reciprocal(), z == chosen, (z / 0).isnan()
 
 
+@pytest.mark.sweep
 def test_functions_of_complex_numbers() -> None:
     z = torch.randn(3, 4, dtype=torch.complex64)
     made = tw.compile(Functions(), (z,), target="cpu")(parts(z))

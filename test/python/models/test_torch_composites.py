@@ -130,7 +130,7 @@ GRADIENTS: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", FORWARD)
 def test_results(name: str) -> None:
     function, *given = FORWARD[name]
@@ -139,7 +139,7 @@ def test_results(name: str) -> None:
     torch.testing.assert_close(made, tuple(wanted) if isinstance(wanted, tuple) else wanted, equal_nan=True)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=pytest.mark.sweep if one == "samples of a volume" else ()) for one in GRADIENTS]
 )

@@ -118,6 +118,7 @@ def test_an_associative_scan_of_elements():
     torch.testing.assert_close(torch.as_tensor(made), torch.stack([first, second, second * X[2] + second]))
 
 
+@pytest.mark.sweep
 def test_a_loop_whose_end_data_decide_is_refused():
     def doubled(module, x):
         return torch.while_loop(lambda a: a.sum() < 3, lambda a: (a * 2,), (x,))[0]
@@ -149,6 +150,7 @@ def test_a_scan_of_too_many_elements_is_refused():
     assert text.split(" ", 1)[1] == "(scan): expected a sequence of at most 1024, got 1025"
 
 
+@pytest.mark.sweep
 def test_complex_numbers_in_a_branch_are_refused():
     def choose(module, x):
         return torch.cond(x.real.sum() > 0, lambda x: x * 2, lambda x: x + 1, (x,)).real

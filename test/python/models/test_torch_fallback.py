@@ -27,7 +27,7 @@ def _several(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
 _FIRST = _several.__code__.co_firstlineno
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_results_and_gradients(dynamic: bool) -> None:
     compiled = _compiled(_several, options={"fallback": True}, dynamic=dynamic)

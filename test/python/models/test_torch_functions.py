@@ -59,7 +59,7 @@ def _compared(function: Callable[..., Any], tensors: list[Any], *given: Any) -> 
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("with_bias", [True, False])
 @pytest.mark.parametrize("name", CELLS)
 def test_cells_and_their_gradients(name: str, with_bias: bool) -> None:
@@ -68,7 +68,7 @@ def test_cells_and_their_gradients(name: str, with_bias: bool) -> None:
     _compared(_cell(*CELLS[name], with_bias, name == "lstm"), tensors)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("padding", "shape"),
     [((2, 3), (2, 4)), ((2, -1), (2, 3, 5)), ((1, 2, 3, 0), (2, 3, 4, 5)), ((1, 1, 2, 0, 0, 2), (2, 2, 3, 4, 3))],

@@ -107,14 +107,14 @@ CASES: dict[str, Callable[[int], tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", [f"{name}-{size}" for name in CASES for size in (4, 7, 40)])
 def test_results(case: str) -> None:
     name, size = case.split("-")
     _check(*CASES[name](int(size)))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["qr", "geqrf", "cholesky", "lu", "lu_tall", "lu_solve", "inv", "det", "lstsq_gels"])
 def test_factors_by_halves(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_algebra, "WHOLE", 9)
@@ -147,6 +147,7 @@ def test_exponentials_have_few_matmuls() -> None:
     assert model.ir("graph").count("graph.matmul") == 6 + 12
 
 
+@pytest.mark.sweep
 def test_batches_that_are_symbolic() -> None:
     a, b = _definite(5, 3), _numbers(3, 5, 2)
     model = tw.compile(Solve(), (a, b), target="cpu", dynamic_shapes=({0: "n"}, {0: "n"}))
@@ -168,7 +169,7 @@ GRADIENTS: dict[str, tuple[Any, ...]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients(name: str) -> None:
     function, *given = GRADIENTS[name]
@@ -197,7 +198,7 @@ EMPTY: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", EMPTY)
 def test_empty_matrices(name: str) -> None:
     function, *given = EMPTY[name]

@@ -22,7 +22,7 @@ def _check(function: Callable[..., Any], *given: Any, tolerance: float = 0.0) ->
     torch.testing.assert_close(made, function(*given), rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_bits_of_floats(dtype: torch.dtype) -> None:
     x = torch.tensor(VALUES, dtype=dtype)

@@ -31,6 +31,7 @@ def _check(function, *given, **tolerances):
         torch.testing.assert_close(got, function(*given), **tolerances)
 
 
+@pytest.mark.sweep
 def test_a_product_of_bools():
     _check(lambda a, b: a * b, torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False]))
 
@@ -61,7 +62,7 @@ def test_topk_of_a_symbolic_number(largest):
         torch.testing.assert_close(tuple(compiled(x, k)), tuple(function(x, k)))
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["cpu", pytest.param("sim", marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("descending", [False, True])
 def test_a_symbolic_extent_is_sorted(descending, target):
@@ -73,7 +74,7 @@ def test_a_symbolic_extent_is_sorted(descending, target):
         torch.testing.assert_close(model(x), sort(x), equal_nan=True)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "function",
     [

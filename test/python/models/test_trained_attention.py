@@ -75,7 +75,7 @@ CASES: dict[str, tuple[int, str | None, list[int], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("target", [SIM, "cpu"], ids=["sim", "cpu"])
 def test_results_and_gradients(name: str, target: Any) -> None:
@@ -154,7 +154,7 @@ def _model_of_positions(name: str, *operands: tuple[str, TensorType]) -> Any:
     return model
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", MASKS)
 def test_a_mask_of_positions_takes_no_memory(name: str) -> None:
     rows, of_rows = TensorType((2, ROWS, WIDTH), "float16"), TensorType((2, ROWS), "float32")

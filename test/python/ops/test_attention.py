@@ -111,7 +111,7 @@ def run(seeds: range, target: str) -> None:
             raise AssertionError(f"seed {seed}, {target}: {error}") from error
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["sim", "cpu"])
 @pytest.mark.parametrize("first", range(0, FEW, 5))
 def test_any_attention(first: int, target: str) -> None:

@@ -78,7 +78,7 @@ def run(seeds: range, target: str) -> None:
             raise AssertionError(f"seed {seed}, {target}: {error}") from error
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["sim", "cpu"])
 @pytest.mark.parametrize("seed", range(FEW))
 def test_any_gradients(seed: int, target: str) -> None:
@@ -137,7 +137,7 @@ def test_kernels_of_tensor_cores(shapes: list[tuple[int, ...]], options: dict[st
         assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("shapes", "options"),
     [
@@ -203,7 +203,7 @@ def test_they_need_no_memory_for_scores():
     assert "dP" not in stages((64, 64), "float32", wanted=("q", "k", "v"))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("queries", "keys", "widths", "mask", "options"),
     [
@@ -244,7 +244,7 @@ def test_masks_and_widths(
         assert difference.max() <= 3 * 2.0**-11 * float(right.abs().max())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", [H200, "cpu"])
 def test_some_of_the_gradients(target: str):
     rng = np.random.default_rng(8)
@@ -265,7 +265,7 @@ def test_gradients_that_are_none(wanted: tuple[str, ...]):
     assert str(raised.value) == f"attention_gradients: expected wanted of one or more of q, k, v, got {wanted}"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", [H200, "cpu"])
 def test_dropout(target: str):
     rng = np.random.default_rng(3)
@@ -310,7 +310,7 @@ def test_logarithms_that_do_not_fit(given: dict[str, tuple[tuple[int, ...], str]
     assert str(raised.value) == f"attention_gradients: {message}"
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("softcap", [None, 2.0])
 @pytest.mark.parametrize(("width", "queries"), [(64, 130), (40, 130), (64, 1)])
 def test_logarithms_of_sums(width: int, queries: int, softcap: float | None):

@@ -31,6 +31,7 @@ def same(documents: np.ndarray, targets: dict[str, Any], shape: tuple[int, ...],
         np.testing.assert_array_equal(got, one)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("is_shared", [False, True], ids=["of each sequence", "of all"])
 @pytest.mark.parametrize("target", ["cpu", pytest.param(H200, marks=pytest.mark.sweep)])
 def test_they_are_a_mask(target: str, is_shared: bool) -> None:

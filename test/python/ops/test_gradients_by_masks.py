@@ -28,7 +28,7 @@ def gradients(head: Any, arrays: list[Any], softcap: float | None, sees: Any) ->
     return torch.autograd.grad(result, (q, k, v, mask), torch.tensor(head.astype("float64")))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("shape", "extents", "options"),
     [

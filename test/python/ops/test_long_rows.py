@@ -29,7 +29,7 @@ def check(found: Any, exact: Any, rounding: float) -> None:
     assert off.max().item() <= rounding * largest
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
@@ -53,6 +53,7 @@ def test_softmax_of_what_is_not_finite() -> None:
     check(ops.log_softmax(x, target=SIM), torch.log_softmax(x.double(), -1), 2e-6)
 
 
+@pytest.mark.sweep
 def test_softmax_along_another_axis() -> None:
     x = drawn(41001, 3)
     check(ops.softmax(x, axis=0, target=SIM), torch.softmax(x.double(), 0), 2e-6)
@@ -84,6 +85,7 @@ def test_norms(shape: tuple[int, int], dtype: Any) -> None:
     check(ops.rms_norm(x, g, target=SIM), exact, 4 * ROUNDING[dtype])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", ["far from 0", "an outlier first", "alike", "not finite"])
 def test_norms_in_one_pass(case: str) -> None:
     """Sums of the differences from about the mean: what the mean is, and what is sampled, costs no accuracy."""

@@ -193,7 +193,7 @@ def test_a_choice_of_any_schedule() -> None:
     assert np.abs(got - expected(a, b)).max() < 0.05
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89", "sm_120"])
 def test_what_is_chosen_fits(arch: str) -> None:
     for shape in ((4096, 4096, 512), (256, 4096, 1024)):

@@ -53,7 +53,7 @@ def test_one_query_of_each_sequence(page: int, target: str) -> None:
     cache.check(np.random.default_rng(1).standard_normal((3, 8, 1, 64)).astype("float16"), target)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "options",

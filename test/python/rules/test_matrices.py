@@ -40,6 +40,7 @@ def test_a_convolution_and_what_follows_are_one_kernel(dtype: str, rule: str) ->
     np.testing.assert_array_equal(got, np.maximum(exact, 0))
 
 
+@pytest.mark.sweep
 def test_results_of_rows_of_any_length_are_stored_in_vectors() -> None:
     """Four neighbours may be of two rows of an image of 30: they lie together all the same."""
     case = convolution((4, 16, 32, 32), 64, 3)
@@ -49,7 +50,7 @@ def test_results_of_rows_of_any_length_are_stored_in_vectors() -> None:
     assert "store<4, 4>(&Y" in func.source(), "in CUDA C++ they are stores of the tensor as it is"
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["cuda -device=H200", "cuda -device=A100"])
 def test_sums_of_float32_are_stored_from_registers_of_their_own(target: str) -> None:
     """They are added to zero, for registers that need not stand side by side while they are summed."""

@@ -65,7 +65,7 @@ def no_work_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu, "_is_the_compilers", lambda context: False)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("count, draws_settings", SEEDS)
 def test_on_the_simulator(count: int, draws_settings: bool) -> None:
     rules = run(0, count, "sim", draws_settings=draws_settings)

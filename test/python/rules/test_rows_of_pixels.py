@@ -122,7 +122,7 @@ PATCHES = [
 ]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(("size", "copies"), PATCHES)
 def test_patches(size: tuple[Any, ...], copies: str) -> None:
     """What of a patch lies together is copied by cp.async, some K tiles ahead."""
@@ -154,7 +154,7 @@ RESNET = [
 ]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(("size", "extents"), RESNET)
 def test_layers_of_resnet(size: tuple[Any, ...], extents: str) -> None:
     """Warpgroups are the faster by the model, and nothing is spilled."""

@@ -174,7 +174,7 @@ def test_random_shapes(seed: int) -> None:
     check(case)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(6))
 def test_every_tile(seed: int) -> None:
     """A tile of the choice, of one image or of several."""

@@ -273,6 +273,7 @@ def test_names_do_not_clash() -> None:
     assert (function(a=np.ones(4, "float32"), a_1=(3.0,)) == 2).all()
 
 
+@pytest.mark.sweep
 def test_libraries(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     single, double = program(name="single"), program(name="wide", dtype="float64")

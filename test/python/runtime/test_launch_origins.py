@@ -40,7 +40,7 @@ def test_all_examples_are_here() -> None:
     assert sorted(path.name for path in (ROOT / "python" / "examples").glob("0*.py")) == sorted(EXAMPLES)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sweep
 @pytest.mark.parametrize("file", EXAMPLES)
 def test_examples_name_their_own_bind(file: str) -> None:
     path = ROOT / "python" / "examples" / file

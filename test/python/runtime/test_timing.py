@@ -9,6 +9,7 @@ import pytest
 from tilewright.runtime import Stream, Timing, cpu, cuda, time_evaluator
 
 
+@pytest.mark.sweep
 def test_cpu_times_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
     monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))

@@ -263,6 +263,7 @@ def test_values_of_the_c_abi(function: tw.Function) -> None:
 # ---------------------------------------------------------------------------- errors
 
 
+@pytest.mark.sweep
 def test_errors_through_other_functions(function: tw.Function) -> None:
     """An error keeps its kind and its text on its way through callbacks of Python and of tvm-ffi."""
     outer = tvm_ffi.convert(lambda *given: function.ffi(*given))

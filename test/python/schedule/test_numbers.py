@@ -81,6 +81,7 @@ def outcome(name: str, number: int) -> str:
     return ""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("numbers", [(-1, 2**70), pytest.param(NUMBERS, marks=pytest.mark.sweep)])
 def test_every_number_of_every_primitive(numbers: tuple[int, ...]) -> None:
     """In a process of its own, so that a call that dies or hangs is told by its name."""

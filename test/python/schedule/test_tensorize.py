@@ -262,6 +262,7 @@ def test_tiles_that_reach_over_the_end() -> None:
     )
 
 
+@pytest.mark.sweep
 def test_reads_at_other_indices() -> None:
     A = te.placeholder((32, 48), name="A")
     B = te.placeholder((48, 32), name="B")

@@ -141,7 +141,7 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
     assert "multicast y" in text and "known_cluster_size = array<i32: 1, 2, 1>" in text
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("deferred", [False, True])
 def test_an_epilogue_is_a_function_of_the_fragment(deferred: bool) -> None:
     bias = te.placeholder((512,), "float32", name="bias")

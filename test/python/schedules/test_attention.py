@@ -210,7 +210,7 @@ def test_results_from_registers_have_whole_columns():
         attention_of(*tensors, tile=(64, 64), is_direct=True)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("width", "wide", "tile", "causal"),
     [(256, 256, (128, 64), 1), (256, 256, (128, 64), 0), (192, 128, (128, 128), 1), (192, 128, (128, 128), 0)],
@@ -269,7 +269,7 @@ def test_masks_are_computed_only_for_tiles_that_they_cut():
     assert loop.index("} else {") < loop.index("arith.cmpi sle") < loop.index("tile.row_reduce max")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("width", [64, 128])
 @pytest.mark.parametrize("options", [{}, {"blocks": 131}, {"tile": (128, 64)}], ids=str)
 def test_the_assembler_keeps_matmuls_of_masked_tiles_asynchronous(width, options):

@@ -246,7 +246,7 @@ def test_one_loop_goes_over_the_tiles(name: str) -> None:
     assert consumer.count("scf.for") == 1
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @needs_disassembler
 @pytest.mark.parametrize("name", CHAINS)
 def test_the_assembler_has_nothing_to_say(name: str) -> None:

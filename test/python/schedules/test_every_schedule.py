@@ -54,7 +54,7 @@ def check(scheduled: Any) -> None:
         assert not kernel.notes and not kernel.spills and not kernel.mismatches, str(kernel)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", READY)
 def test_ready(name: str) -> None:
     check(READY[name]())

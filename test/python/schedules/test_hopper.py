@@ -364,7 +364,7 @@ def test_what_does_not_fit_is_refused() -> None:
         schedules.matmul_wgmma(64, 64, 64, "float8_e5m2", transpose_b=True, promote=64)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "options",
     [

@@ -240,7 +240,7 @@ def test_parts_need_a_number() -> None:
         schedules.matmul_wgmma(72, 72, K, split_k=2)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "options",
     [

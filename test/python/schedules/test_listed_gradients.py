@@ -50,7 +50,7 @@ CASES: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", CASES)
 def test_masks(name: str) -> None:
     mask, options = CASES[name]
@@ -92,6 +92,7 @@ def test_what_has_no_list(dtypes: dict[str, str]) -> None:
     assert str(caught.value) == "expected a mask of bools, and no lengths, to list the tiles of queries and keys"
 
 
+@pytest.mark.sweep
 def test_operations_list_tiles_where_there_is_enough_to_compute() -> None:
     def is_listed(keys: int, dtype: str = "bool") -> list[bool]:
         one, mask = ops.Operand((2, 8, keys, 64), "bfloat16"), ops.Operand((keys, keys), dtype)

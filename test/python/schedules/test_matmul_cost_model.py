@@ -182,7 +182,7 @@ def test_few_threads_of_eight_lanes() -> None:
     assert not re.search(r"\b(STL|LDL)\b", func.sass())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("tile", [(128, 192), (192, 128)])
 def test_sums_of_five_steps_stay_in_registers(tile: tuple[int, int]) -> None:
     s, tensors = schedules.matmul_wgmma(
@@ -243,7 +243,7 @@ def test_a_fit_finds_what_made_the_times(
     assert written["fitted_to"] == ["some"] and written["numbers"].keys() == made.keys()
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("layout", ["NN", "TN", "TT"])
 def test_factors_of_32_bits_across_k(layout: str) -> None:
     """Four rows of k begin eight banks apart, at places that need no registers of their own."""

@@ -44,6 +44,7 @@ def long_program(kind: str, n: int = 1 << 20) -> tuple[Any, list[Any]]:
     return s, [A, B]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("checks", [True, False])
 @pytest.mark.parametrize("kind", ["blocks", "thread", "barriers"])
 def test_an_interrupt_ends_a_call(kind: str, checks: bool) -> None:

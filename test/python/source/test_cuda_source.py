@@ -124,7 +124,7 @@ def test_many_random_programs(first: int, tmp_path: Path) -> None:
     check_seeds(range(first, first + SEEDS), tmp_path)
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_printed_kernels_compile_for_a_gpu(name: str) -> None:
     s, args = PROGRAMS[name]()

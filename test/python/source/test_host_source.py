@@ -84,7 +84,7 @@ def chain_arrays(n: int = 64) -> tuple[np.ndarray, np.ndarray]:
     return np.random.default_rng(0).standard_normal((n, 4)).astype("float32"), np.zeros(n, "float32")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("host", [None, "managed"])
 @pytest.mark.parametrize("name", ["tiled_gemm", "symbolic", "booleans", "layer_norm"])
 def test_printed_programs_compute_the_same(name: str, host: str | None, make: Callable[..., Host]) -> None:
@@ -169,6 +169,7 @@ def test_launches_are_as_the_schedule_wants_them(make: Callable[..., Host]) -> N
     assert kernels.count("\n  wait_for_kernels_before();\n") == 2 and "__restrict__" not in kernels
 
 
+@pytest.mark.sweep
 def test_every_refusal_names_the_argument(make: Callable[..., Host]) -> None:
     program = make("chain")
     a, w = (aligned(array) for array in chain_arrays())

@@ -36,7 +36,7 @@ def both(scheduled: tuple[tw.Schedule, list[tw.te.Tensor]]) -> tuple[Counter[str
     return instructions(kernel), instructions(ptx), log
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", KERNELS)
 def test_instructions_are_those_of_the_kernel(name: str) -> None:
     kernel, printed, log = both(KERNELS[name]())
@@ -50,7 +50,7 @@ def test_instructions_are_those_of_the_kernel(name: str) -> None:
 FUSED = re.compile(r"\b(?:fma\.rn\.f32|(?:add|sub)\.f32)\b")
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["attention", "causal attention"])
 def test_the_text_says_which_products_are_fused(name: str) -> None:
     """What ptxas may fuse, or not, would give other bits: the mask of causal attention came between both."""

@@ -102,7 +102,7 @@ def test_a_name_that_is_no_string(what: str) -> None:
         MADE[what](5)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [HOSTILE, AT_END, '"', "*/", "int", "??/"])
 def test_printed_kernels(name: str, tmp_path: Path) -> None:
     """The names stand in comments alone, each on its line: the programs compile, and compute the same."""

@@ -85,6 +85,7 @@ def test_the_text_of_nested_choices() -> None:
     assert str(s).count("A[i]") >= 1000
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["choices", "functions"])
 def test_the_gradient_of_what_is_deep(kind: str) -> None:
     """Of 3 * x in 1,200 steps, each of which is the operand of the next."""

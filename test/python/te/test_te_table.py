@@ -228,6 +228,7 @@ def results(request: pytest.FixtureRequest) -> Arrays:
     return dict(zip(outputs, arrays))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [*ELEMENTWISE, *REDUCED, *OTHERS])
 def test_name(name: str, results: Arrays) -> None:
     if name in ELEMENTWISE:

@@ -490,6 +490,7 @@ def test_workers_that_all_vanish_end_the_run(engine):
         tw.tune(space(), "cpu", trials=4, policy=POLICY, executor=executor)
 
 
+@pytest.mark.sweep
 def test_dask_workers_one_of_which_dies(tmp_path):
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(

@@ -100,6 +100,7 @@ def test_launches_of_symbolic_extents_are_formulas() -> None:
     assert numbers["grid.x"]["value"] is None and "n" in numbers["grid.x"]["formula"]
 
 
+@pytest.mark.sweep
 def test_profile_stands_beside_the_roofs_of_the_gpu() -> None:
     model = network("cuda -device=H200")
     profile = model.view_data(profile_of(model))["profile"]

@@ -131,7 +131,7 @@ def test_a_line_knows_each_stage_above_it(tiled: dict[str, Any]) -> None:
     assert "arith.mulf" in pane(tiled, "linalg")["lines"][at - 1]
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_code_is_that_of_the_build(name: str) -> None:
     function, program = viewed(name)
@@ -153,7 +153,7 @@ def test_machine_code_is_that_of_the_build(name: str) -> None:
     assert instructions(pane(program, "sass")["lines"]) == instructions(disassemble(function.cubin).splitlines())
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sweep
 @needs_nvdisasm
 @pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_instructions_know_their_lines(name: str) -> None:
