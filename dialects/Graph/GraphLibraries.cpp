@@ -10,7 +10,7 @@ using namespace tilewright::graph;
 /// The dimensions that an operand of a library's call has at most.
 static constexpr int64_t kMaxRank = 8;
 
-static RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType getTypeOfTensor(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 SmallVector<Value> GroupOp::getInputs() {
   Block &body = getBody().front();
@@ -90,12 +90,12 @@ LogicalResult graph::verifyLibrary(GroupOp group) {
                       << number;
   if (call.getOwnNs() < 0 || call.getLibraryNs() < 0)
     return refuse() << "expected times of at least 0, got " << call.getOwnNs() << " and " << call.getLibraryNs();
-  RankedTensorType a = getTensorType(inputs[call.getA()]), b = getTensorType(inputs[call.getB()]);
-  RankedTensorType result = getTensorType(group.getResult(0));
+  RankedTensorType a = getTypeOfTensor(inputs[call.getA()]), b = getTypeOfTensor(inputs[call.getB()]);
+  RankedTensorType result = getTypeOfTensor(group.getResult(0));
   if (failed(verifyMatrices(group, call, a, b, result)))
     return failure();
   if (call.getBias() >= 0) {
-    RankedTensorType bias = getTensorType(inputs[call.getBias()]);
+    RankedTensorType bias = getTypeOfTensor(inputs[call.getBias()]);
     if (!canAddBias(call.getLibrary(), a.getElementType(), result.getElementType()))
       return refuse() << "expected no bias, which " << stringifyLibrary(call.getLibrary()) << " does not have for "
                       << a.getElementType() << " to " << result.getElementType();
@@ -106,7 +106,7 @@ LogicalResult graph::verifyLibrary(GroupOp group) {
       return refuse() << "expected a bias of an element for each column of " << result << ", got " << bias;
   }
   if (call.getResidual() >= 0)
-    if (RankedTensorType residual = getTensorType(inputs[call.getResidual()]); residual != result)
+    if (RankedTensorType residual = getTypeOfTensor(inputs[call.getResidual()]); residual != result)
       return refuse() << "expected a residual of the result's type, " << result << ", got " << residual;
   return success();
 }
