@@ -200,7 +200,7 @@ async function drive(app, found) {
   press("Home");
   found.launches = [...document.querySelectorAll("main h3")].map((head) => head.textContent);
   found.ends = document.getElementById("status").textContent;
-  for (let frames = 0; frames < 60 && !count(".row"); ++frames) await frame();
+  for (let frames = 0; frames < 1000 && !count(".row"); ++frames) await frame();
   found.lines = count(".row") > 0;
   document.querySelector("main .sheet button.link").click();
   found.linked = groups.picked;
@@ -224,7 +224,7 @@ async function drive(app, found) {
   found.opened = [app.tab, groups.picked];
   press("[");
   found.back = app.tab;
-  for (let frames = 0; frames < 60 && !count(".row"); ++frames) await frame();
+  for (let frames = 0; frames < 1000 && !count(".row"); ++frames) await frame();
   found.ir = count(".pane");
   found.themes = [];
   for (const turn of [0, 1]) {

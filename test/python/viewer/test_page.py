@@ -163,7 +163,7 @@ async function drive(app, found) {
   for (const tab of Object.keys(app.programs[0])) {
     app.show(tab);
     const count = () => document.querySelectorAll("main svg, main canvas.time, main td, main .row").length;
-    for (let frames = 0; frames < 60 && !count(); ++frames) await frame();  // rows are drawn once their place has a size
+    for (let frames = 0; frames < 1000 && !count(); ++frames) await frame();  // rows are drawn once their place has a size
     found.drawn[tab] = count();
   }
   const timeline = app.programs[0].Timeline;
@@ -192,7 +192,7 @@ async function drive(app, found) {
   let clicked = Math.min(60, count);
   while (clicked > 1 && !code.links.related(last, clicked, "source").lines.length) --clicked;
   code.listings.get(last).reveal(clicked, true);
-  for (let frames = 0; frames < 60 && !rowOf(clicked); ++frames) await frame();
+  for (let frames = 0; frames < 1000 && !rowOf(clicked); ++frames) await frame();
   if (rowOf(clicked)) rowOf(clicked).dispatchEvent(new MouseEvent("mousedown", {bubbles: true}));
   await frame();
   found.clicked = code.picked.name === last && code.picked.line === clicked;
