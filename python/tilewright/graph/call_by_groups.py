@@ -38,7 +38,8 @@ class CallByGroups:
         values: Mapping[ir.Value, Any], extents: Mapping[str, int],
     ) -> None:  # fmt: skip
         self._groups, self._memory, self._parts, self._counts = groups, memory, parts, counts
-        self._values, self.extents = dict(values), dict(extents)
+        self._values = dict(values)
+        self.extents: dict[str, int] = dict(extents)
         self._arena = memory.arena(plan.arena_bytes)
 
     def run(self, line: Progress) -> Iterator[tuple[Group, tuple[Any, ...], Callable[[], object]]]:

@@ -240,9 +240,10 @@ def _strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], o
 
 def _places_of(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any) -> np.ndarray:
     """The numbers of the elements that a view of memory has."""
-    places: Any = np.full(tuple(size), offset or 0, np.int64)
+    places = np.full(tuple(size), offset or 0, np.int64)
     for d, (extent, step) in enumerate(zip(size, stride)):
-        places += (np.arange(extent) * step).reshape([-1 if e == d else 1 for e in range(len(size))])
+        along = np.arange(int(extent), dtype=np.int64) * int(step)
+        places += along.reshape([-1 if e == d else 1 for e in range(len(size))])
     if places.size and places.max() >= math.prod(x.shape):
         raise call.error("expected elements of its operand, got a view of memory beyond it")
     return places
