@@ -210,12 +210,12 @@ STEPS = {
         "reading the model",
     ),
     "verify": (
-        "import tilewright.graph.model as m; slow(m, 'checked')\n"
+        "import tilewright.graph.call_by_groups as c; slow(c, 'checked')\n"
         "tw.compile(graph(), target='cpu').verify(np.ones(4, 'float32'))",
         "verifying net",
     ),
     "profile": (
-        "import tilewright.graph.model as m; slow(m, 'time_evaluator')\n"
+        "import tilewright.graph.call_by_groups as c; slow(c, 'time_evaluator')\n"
         "tw.compile(graph(), target='cpu').profile(np.ones(4, 'float32'))",
         "timing net",
     ),
@@ -245,9 +245,7 @@ STEPS = {
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(
-    "name", [one for one in STEPS if one != "torch"] + [pytest.param("torch", marks=pytest.mark.sweep)]
-)
+@pytest.mark.parametrize("name", STEPS)
 def test_a_terminal_shows_what_takes_long(name: str) -> None:
     work, line = STEPS[name]
     text, _ = shown_by(PREPARED + work)
