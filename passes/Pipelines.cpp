@@ -194,7 +194,7 @@ void tilewright::registerTilewrightPipelines() {
         if (!findArchitecture(options.arch))
           return error("expected an architecture from sm_75 to sm_120, got '" + options.arch + "'");
         if (options.from > options.to || (options.from == Stage::NVVM && options.to == Stage::Host))
-          return error("expected a stage that can be reached from the stage given as 'from'");
+          return error("expected 'to' to be a stage after 'from': te, linalg, loops, gpu, then nvvm or host");
         auto isOfGPU = [](Stage stage) { return stage > Stage::Loops && stage < Stage::Host; };
         if (options.target == TargetKind::CPU && (isOfGPU(options.from) || isOfGPU(options.to)))
           return error("expected a stage of target cpu: te, linalg, loops or host");

@@ -32,7 +32,7 @@ void *addressInTorch(const TilewrightInterpreter &python, void *object) {
 /// the caller keeps; that is most of what it costs. The function that it calls (ATen/DLConvertor.h) is public, and
 /// takes the at::Tensor that stands in the object. It is called directly where it is there, where `_cdata` shows the
 /// place of the tensor, and where it gives for this object what the API gives. False where this object cannot show
-/// that.
+/// that. Another function of torch's says whether the tensor has the negative bit.
 bool findTorchConversion(const TilewrightInterpreter &python, ExchangeType &known, void *object) {
   void *address = addressInTorch(python, object);
   void *library = address ? dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD) : nullptr;
@@ -40,10 +40,11 @@ bool findTorchConversion(const TilewrightInterpreter &python, ExchangeType &know
     return true;
   auto convert =
       reinterpret_cast<decltype(known.convert)>(dlsym(library, "_ZN2at17toDLPackNonOwningERKNS_6TensorEP8DLTensor"));
+  auto isNegative = reinterpret_cast<decltype(known.isNegative)>(dlsym(library, "_ZN2at6native6is_negERKNS_6TensorE"));
   dlclose(library); // a library of Python's modules stays
   // The object's header ends with its type; what follows may be a flag, and then the tensor.
   ptrdiff_t first = python.typeOffset + ptrdiff_t(sizeof(void *)), last = first + ptrdiff_t(sizeof(void *));
-  for (ptrdiff_t offset = first; convert && offset <= last; offset += sizeof(void *)) {
+  for (ptrdiff_t offset = first; convert && isNegative && offset <= last; offset += sizeof(void *)) {
     const void *place = static_cast<char *>(object) + offset;
     if (*static_cast<void *const *>(place) != address)
       continue;
@@ -59,6 +60,7 @@ bool findTorchConversion(const TilewrightInterpreter &python, ExchangeType &know
     }
     if (isSame(theirs, ours)) {
       known.convert = convert;
+      known.isNegative = isNegative;
       known.tensorOffset = offset;
     }
     return true;
@@ -83,7 +85,7 @@ const ExchangeType *tilewright::learnExchangeType(const TilewrightInterpreter &p
     api = api->previous;
   if (!api || !api->tensorFromObject)
     return nullptr;
-  ExchangeType known = {type, api, nullptr, 0};
+  ExchangeType known = {type, api, nullptr, nullptr, 0};
   static thread_local ExchangeType unkept;
   if (!findTorchConversion(python, known, object))
     return &(unkept = known);

@@ -33,6 +33,8 @@ struct ExchangeType {
   /// torch's own conversion, without the Python binding around it, and where in an object it finds the tensor. Null
   /// where it is not known to give what the API gives.
   void (*convert)(const void *tensor, TilewrightDLTensor *result);
+  /// Whether torch negates the elements where it reads them, of which DLPack says nothing. Null where convert is null.
+  bool (*isNegative)(const void *tensor);
   ptrdiff_t tensorOffset;
 };
 
@@ -63,9 +65,10 @@ TILEWRIGHT_HIDDEN __attribute__((noinline, cold)) bool cannotRead();
 inline bool readTensor(const ExchangeType &type, void *object, TilewrightDLTensor &tensor) {
   if (__builtin_expect(!type.convert, 0))
     return __builtin_expect(!type.api->tensorFromObject(object, &tensor), 1) || cannotRead();
+  const void *place = static_cast<char *>(object) + type.tensorOffset;
   try {
-    type.convert(static_cast<char *>(object) + type.tensorOffset, &tensor);
-    return true;
+    type.convert(place, &tensor);
+    return !type.isNegative(place);
   } catch (...) { // one without memory, or of a type that DLPack has not
     return false;
   }

@@ -280,8 +280,8 @@ LogicalResult LaunchBoundsOp::verify() { return verifyFactor(*this, "a number of
 LogicalResult StorageAlignOp::verify() {
   if (failed(verifyFactor(*this, "a factor", getFactor())))
     return failure();
-  if (getOffset() < 0 || getOffset() >= getFactor())
-    return emitOpError() << "expected an offset from 0 to " << getFactor() - 1 << ", got " << getOffset();
+  if (getOffset() >= getFactor())
+    return emitOpError() << "expected an offset from 0 to " << getFactor() - 1 << ", got " << int64_t(getOffset());
   if (!isa<AxesOp>(getAxis().getDefiningOp()) || !isSameStage(axisStage(getAxis()), getStage()))
     return emitOpError() << "expected a spatial axis of the tensor of stage '" << stageName(getStage()) << "', got '"
                          << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";

@@ -82,6 +82,8 @@ struct Argument {
     for (int dim = ndim - 1; given.strides && bytes() && dim >= 0; stride *= given.shape[dim--])
       if (given.shape[dim] != 1 && given.strides[dim] != stride)
         fail("expected a row-major array, got stride " + std::to_string(given.strides[dim]) + " in dimension " + std::to_string(dim) + " of shape " + shape());
+    if (bytes() && reinterpret_cast<uintptr_t>(data()) < 4096)
+      fail("expected an array with memory, got the address " + std::to_string(reinterpret_cast<uintptr_t>(data())));
     if (bytes() && reinterpret_cast<uintptr_t>(data()) % 16)
       fail("expected memory aligned to 16 bytes, got an address " + std::to_string(reinterpret_cast<uintptr_t>(data()) % 16) + " bytes past that");
   }

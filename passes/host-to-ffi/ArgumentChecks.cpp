@@ -325,6 +325,7 @@ void ArgumentChecks::checkMemory(Value tensor, unsigned position, int64_t firstE
   Value data = LLVM::PtrToIntOp::create(builder, i64Type, load(pointer, tensor, offsetof(TilewrightDLTensor, data)));
   Value address = LLVM::AddOp::create(builder, data, load(i64Type, tensor, offsetof(TilewrightDLTensor, byteOffset)));
   bits.push_back(LLVM::AndOp::create(builder, address, i64(argument.alignment - 1)));
+  expectNonNegative(LLVM::SubOp::create(builder, address, i64(TilewrightLeastAddress)));
   store(address, slots.data, position);
   Value bytes = LLVM::MulOp::create(builder, elements, i64(argument.itemBytes()));
   ranges.push_back({position, address, LLVM::AddOp::create(builder, address, bytes)});

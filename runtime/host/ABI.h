@@ -33,6 +33,8 @@ enum : int32_t {
   TilewrightTypeBigInt = 78
 };
 enum : int32_t { TilewrightTypeDLTensor = 7, TilewrightTypeTensor = 70, TilewrightTensorOffset = 24 };
+/// No memory begins below: a tensor whose storage was freed has the address NULL, or its offset in the storage.
+enum : int32_t { TilewrightLeastAddress = 4096 };
 enum : int32_t {
   TilewrightTypePointer = 4,
   TilewrightTypeShape = 69,

@@ -242,6 +242,10 @@ int32_t Check::checkTensor(int32_t position) {
     addStrides(*tensor);
     return TilewrightValueError;
   }
+  if (addressOf(*tensor) < TilewrightLeastAddress && countElements(*tensor)) {
+    begin(position) << "expected an array with memory, got the address " << int64_t(addressOf(*tensor));
+    return TilewrightValueError;
+  }
   if (uint64_t past = addressOf(*tensor) % argument.alignment; past && countElements(*tensor)) {
     begin(position) << "expected memory aligned to " << argument.alignment << " bytes, got an address " << past
                     << " bytes past that";

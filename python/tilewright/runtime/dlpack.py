@@ -7,6 +7,7 @@ Then the capsule's own destructor tells the producer.
 from __future__ import annotations
 
 import ctypes
+import sys
 from contextlib import nullcontext
 from functools import cache
 from typing import Any
@@ -17,7 +18,7 @@ from ..native.capsule import capsule_name, capsule_pointer
 from ..native.library import library
 from .device import cuda
 
-__all__ = ["DLTensor", "Imported", "dtype_code", "export_capsule", "read_capsule"]
+__all__ = ["DLTensor", "Imported", "dtype_code", "export_capsule", "imported", "read_capsule"]
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 READ_ONLY = 1
@@ -90,6 +91,10 @@ def read_capsule(array: object, stream: int | None) -> Imported:
     """
     options = {} if stream is None else {"stream": stream}
     producer: Any = array
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor) and array.is_neg():
+        # torch hands over memory without this bit of it.
+        raise BufferError("it is negated where it is read (is_neg), pass x.resolve_neg()")
     kind, index = producer.__dlpack_device__()
     is_on_gpu = kind in (CUDA, CUDA_MANAGED) and cuda(index).exist
     # torch hands nothing over that is on another GPU than the thread's current one.
@@ -99,6 +104,11 @@ def read_capsule(array: object, stream: int | None) -> Imported:
         except TypeError:
             # A producer from before DLPack 1.0 knows no versions.
             capsule = producer.__dlpack__(**options)
+    return imported(capsule)
+
+
+def imported(capsule: object) -> Imported:
+    """What a capsule of DLPack has. Raises BufferError for one that is none, or that was used before."""
     name = capsule_name(capsule)
     if name == b"dltensor_versioned":
         versioned = _Versioned.from_address(capsule_pointer(capsule))

@@ -63,6 +63,16 @@ func.func @f(%A: tensor<8xf32>) { return }
 schedule.of @f {
   %C = schedule.stage "C"
   %i = schedule.axes %C ["i"] : !schedule.axis
+  // expected-error @below {{'schedule.storage_align' op expected an offset from 0 to 31, got -1}}
+  schedule.storage_align %C, %i by 32 offset -1
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32>) { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
   %o, %n = schedule.split %i by 4
   // expected-error @below {{'schedule.storage_align' op expected a spatial axis of the tensor of stage 'C', got 'i.outer' of 'C'}}
   schedule.storage_align %C, %o by 32 offset 1

@@ -55,9 +55,12 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 // CHECK: llvm.sub %[[N]], %[[LEAST]] : i64
 // CHECK: llvm.sub %[[MOST]], %[[N]] : i64
 // CHECK: llvm.store %[[N]], %[[SHAPES]] : i64
+// No memory begins below the address 4096, which is the symbol's greatest value, too.
+// CHECK: llvm.sub %{{.*}}, %[[MOST]] : i64
 
-// The second place has the same extent. B overlaps nothing.
+// The second place has the same extent. B has memory, and overlaps nothing.
 // CHECK: llvm.xor %{{.*}}, %[[N]] : i64
+// CHECK: llvm.sub %{{.*}}, %[[MOST]] : i64
 // CHECK: %[[BEFORE:.*]] = llvm.sub
 // CHECK: %[[AFTER:.*]] = llvm.sub
 // CHECK: llvm.and %[[AFTER]], %[[BEFORE]] : i64

@@ -17,7 +17,7 @@ LIBRARY = r"""
 #include <cstring>
 #include <stdexcept>
 struct DLTensor { char bytes[48]; };
-extern "C" { int conversions, offset_of_bytes, wrong; }
+extern "C" { int conversions, offset_of_bytes, wrong, negative; }
 namespace at {
 struct Tensor { char *bytes; };
 void toDLPackNonOwning(const Tensor &tensor, DLTensor *result) {
@@ -26,6 +26,9 @@ void toDLPackNonOwning(const Tensor &tensor, DLTensor *result) {
   if (result->bytes[16] == 99) // of rank 99
     throw std::runtime_error("no memory");
   result->bytes[0] += wrong;
+}
+namespace native {
+bool is_neg(const Tensor &) { return negative; }
 }
 }
 """
@@ -38,7 +41,7 @@ from tilewright.runtime.dlpack import DLTensor
 
 torch = ctypes.CDLL(sys.argv[1])
 ctypes.c_int.in_dll(torch, "offset_of_bytes").value = bytes.__basicsize__ - 1
-conversions, wrong = (ctypes.c_int.in_dll(torch, name) for name in ("conversions", "wrong"))
+conversions, wrong, negative = (ctypes.c_int.in_dll(torch, name) for name in ("conversions", "wrong", "negative"))
 SHAPE, STRIDES = (ctypes.c_int64 * 1)(8), (ctypes.c_int64 * 1)(1)
 
 @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
@@ -82,10 +85,10 @@ def call(kind):
     assert (y.array == 2 * x.array).all()
     return len(reads), conversions.value
 
-def refused(kind):
+def refused(kind, rank=99):
     # Of a tensor without memory torch's conversion throws, and its API fails.
-    good, bad = (kind(np.zeros(8, "float32"), rank) for rank in (1, 99))
-    bad.failing = True
+    good, bad = (kind(np.zeros(8, "float32"), rank) for rank in (1, rank))
+    bad.failing = rank == 99
     try:
         double(bad, good)
     except TypeError as error:
@@ -107,6 +110,7 @@ CASES = {
         "(2, 0) (2, 0)",
     ),
     "it throws": ("kind = tensor_type(); call(kind); print(refused(kind)); print(call(kind))", f"{TEXT}\n(0, 2)"),
+    "torch negates it": ("kind = tensor_type(); call(kind); negative.value = 1; print(refused(kind, 1))", TEXT),
     "the first tensor has no memory": (
         "kind = tensor_type(); print(refused(kind)); print(call(kind), call(kind))",
         f"{TEXT}\n(1, 3) (0, 2)",

@@ -195,6 +195,7 @@ def test_every_refusal_names_the_argument(make: Callable[..., Host]) -> None:
     assert (
         refused(A(byte_offset=4), W()) == "0 (A): expected memory aligned to 16 bytes, got an address 4 bytes past that"
     )
+    assert refused(A(data=None), W()) == "0 (A): expected an array with memory, got the address 0"
     assert refused(tensor_of(aligned(np.ones((64, 5), "float32")), 2), W()) == (
         "0 (A): expected extent 4 in dimension 1, got shape (64, 5)"
     )
