@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ..dtypes import dtype_of
 from ..te import Tensor
@@ -11,7 +12,7 @@ from ..te.schedule import Schedule, Stage
 from .context import Context, choice, power_of_two
 from .contraction import contraction_of
 from .elementwise import inline
-from .facts import Access, Kind, StageFacts, extent_of, is_static, length_of
+from .facts import Access, Kind, StageFacts, is_static, length_of
 from .groups import Group
 from .packed_tiles import PackedTiles, is_packed
 from .plan import Decision
@@ -118,16 +119,29 @@ def parallel_rows(stage: Stage, lanes: int) -> None:
     stage.parallel(stage.fuse(*outer) if len(outer) > 1 else outer[0])
 
 
-def _part_of(extent: int, wanted: int) -> int:
-    """How many of the numbers below an extent are a part: of what divides it what is closest to the wanted number, if
-    something is within a factor of 16."""
-    near = [one for one in _divisors(extent) if wanted <= 16 * one <= 256 * wanted]
-    return min(near, key=lambda one: max(one, wanted) / min(one, wanted), default=min(extent, wanted))
+def _part_of(extent: int, wanted: int, lanes: int) -> int:
+    """How many of the numbers below an extent are a part: whole vectors, about the wanted number, of which the last
+    part lacks few. Only what it lacks is read behind conditions.
+
+    >>> _part_of(10_000_000, 12_649, 16), _part_of(100_003, 1264, 16)
+    (13072, 1696)
+    """
+    near = range(max(1, wanted // 4 // lanes) * lanes, min(4 * wanted, extent) + 1, lanes)
+
+    def cost(part: int) -> float:
+        return -extent % part / part + abs(math.log2(part / wanted)) / 8
+
+    return min(near, key=cost, default=extent)
 
 
-def _divisors(number: int) -> list[int]:
-    small = [one for one in range(1, math.isqrt(number) + 1) if number % one == 0]
-    return [*small, *(number // one for one in reversed(small))]
+def _several(lanes: int, extents: Sequence[int]) -> int:
+    """The lanes of the vectors along the last of a reduction's axes: of several, where a row fills each many times, as
+    the sum of a vector waits for that of the one before. It waits longest where the sums are in memory, after each loop
+    along one of several axes."""
+    if len(extents) > 1 and math.prod(extents) >= 4 * lanes:
+        return 4 * lanes
+    length = extents[-1]
+    return next((n * lanes for n in (4, 2) if length >= 32 * n * lanes), lanes if length >= lanes else 1)
 
 
 class ReductionInParts:
@@ -146,19 +160,19 @@ class ReductionInParts:
         first, *rest = (length_of(axis) for axis in found.reduced)
         inner = math.prod(rest)
         is_along = all(access.innermost in (found.reduced[-1], None) for access in _reduced(found))
-        # Of several axes the outermost one counts the parts: a lane's sum stays in its register through one loop alone.
-        if found.size > _FEW or first * inner < _LONG or not is_along or (rest and inner < _WORTH // 8):
+        if found.size > _FEW or first * inner < _LONG or not is_along:
             return None
         lanes = _lanes(found)
-        length = rest[-1] if rest else first
-        part = 1 if rest else _part_of(first, math.isqrt(first * lanes))
+        # Of several axes the outermost one counts the parts.
+        wanted = max(1, math.isqrt(first * inner * lanes) // inner) if rest else math.isqrt(first * lanes)
+        part = _part_of(first, wanted, 1 if rest else lanes)
         return Decision(
             self.name,
             group.names,
             f"{found.size} results of {first * inner} elements each",
             (
-                choice("part", part, () if rest else (_part_of(first, 4 * part),)),
-                choice("lanes", lanes if length >= 2 * lanes else 1, (1, lanes)),
+                choice("part", part, (_part_of(first, 4 * part, 1 if rest else lanes),)),
+                choice("lanes", _several(lanes, (part, *rest)), (1, lanes, 2 * lanes, 4 * lanes)),
             ),
         )
 
@@ -181,23 +195,37 @@ class ReductionInParts:
             outer, _ = s[whole].split(outer, factor=decision["part"])
         of_parts = s.rfactor(whole, outer)
         stage = s[of_parts]
-        partial = in_lanes(s, of_parts, decision["lanes"]) if decision["lanes"] > 1 else None
+        # What was split comes last.
+        place = -2 if len(stage.op.reduce_axis) > 1 and decision["part"] > 1 else -1
+        partial = in_lanes(s, of_parts, decision["lanes"], place) if decision["lanes"] > 1 else []
+        # Not as one axis with the rows: of a quotient it is not known which parts are whole.
         axes = list(stage.op.axis)
-        row = stage.fuse(*axes) if len(axes) > 1 else axes[0]
-        stage.parallel(row)
-        if partial is not None:
-            s[partial].compute_at(stage, row)
+        stage.parallel(axes[0])
+        for one in partial:
+            s[one].compute_at(stage, axes[-1])
 
 
-def in_lanes(s: Schedule, tensor: Tensor, lanes: int) -> Tensor:
-    """Sums of every so many elements, side by side in a vector."""
-    _, lane = s[tensor].split(s[tensor].op.reduce_axis[-1], factor=lanes)
-    partial = s.rfactor(tensor, lane)
-    own = s[partial]
-    first, *rest = own.op.axis
-    own.reorder(*rest, *own.op.reduce_axis, first)
-    own.vectorize(first)
-    return partial
+def in_lanes(s: Schedule, tensor: Tensor, lanes: int, place: int = -1) -> list[Tensor]:
+    """Sums of every so many elements along the reduction's axis at a place, side by side in a vector, then four sums of
+    these."""
+    made: list[Tensor] = []
+    for count in (lanes, 4):
+        if made and lanes < 4 * count:
+            break
+        turn, lane = s[tensor].split(s[tensor].op.reduce_axis[place if not made else -1], factor=count)
+        partial = s.rfactor(tensor, lane)
+        made.append(partial)
+        own = s[partial]
+        first, *rest = own.op.axis
+        turns = [axis for axis in own.op.reduce_axis if axis.name == turn.name]
+        own.reorder(*rest, *(axis for axis in own.op.reduce_axis if axis not in turns), *turns, first)
+        for axis in turns:
+            if count == lanes:
+                own.loop_partition(axis)  # vectors without conditions, but for the last
+            else:
+                own.unroll(axis)
+        own.vectorize(first)
+    return made
 
 
 class ParallelRows:
@@ -215,18 +243,17 @@ class ParallelRows:
         if len(columns) == len(root.spatial):
             return None
         lanes = _lanes(stages[0])
-        can_factor = all(
-            stage.op.num_outputs == 1 and len(stage.reduced) == 1 and is_static(stage.reduced) for stage in stages
-        )
+        can_factor = all(stage.op.num_outputs == 1 and is_static(stage.reduced) for stage in stages)
         along = all(any(access.innermost is stage.reduced[-1] for access in stage.accesses) for stage in stages)
-        short = any(extent_of(stage.reduced[-1].dom.extent) < 2 * lanes for stage in stages if stage.reduced[-1].dom)
-        has_lanes = can_factor and along and not short
-        values = (1, lanes) if can_factor else (1,)
+        fit = 1
+        if can_factor and along:
+            fit = min(_several(lanes, [length_of(axis) for axis in stage.reduced]) for stage in stages)
+        values = (1, lanes, 2 * lanes, 4 * lanes) if can_factor else (1,)
         return Decision(
             self.name,
             group.names,
             f"{root.size} results" + (", whose elements lie together" if along else ""),
-            (choice("lanes", lanes if has_lanes else 1, values),),
+            (choice("lanes", fit, values),),
         )
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
@@ -252,8 +279,8 @@ class ParallelRows:
             s[one.op].compute_at(stage, row)
         for tensor in reductions:
             if lanes > 1:
-                partial = in_lanes(s, tensor, lanes)
-                s[partial].compute_at(stage, row)
+                for partial in in_lanes(s, tensor, lanes):
+                    s[partial].compute_at(stage, row)
             s[tensor].compute_at(stage, row)
 
 

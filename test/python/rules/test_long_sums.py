@@ -30,11 +30,13 @@ def sum_of(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Any, list[Any
 @pytest.mark.parametrize(
     ("shape", "axes", "how"),
     [
-        ((1 << 20,), (0,), "1 results of 1048576 elements each (part=4096, lanes=16)"),
-        ((1, 1 << 19), (1,), "1 results of 524288 elements each (part=2048, lanes=16)"),
-        ((3, 300_000), (1,), "3 results of 300000 elements each (part=2000, lanes=16)"),
-        ((1_000_003,), (0,), "1 results of 1000003 elements each (part=4000, lanes=16)"),  # a prime
-        ((100, 10_000), (0, 1), "1 results of 1000000 elements each (part=1, lanes=16)"),
+        ((1 << 20,), (0,), "1 results of 1048576 elements each (part=4096, lanes=64)"),
+        ((1, 1 << 19), (1,), "1 results of 524288 elements each (part=3616, lanes=64)"),
+        ((3, 300_000), (1,), "3 results of 300000 elements each (part=2000, lanes=32)"),
+        ((1_000_003,), (0,), "1 results of 1000003 elements each (part=4256, lanes=64)"),  # a prime
+        ((100, 10_000), (0, 1), "1 results of 1000000 elements each (part=1, lanes=64)"),
+        ((1 << 12, 64), (0, 1), "1 results of 262144 elements each (part=32, lanes=64)"),
+        ((699, 33, 41), (0, 1, 2), "1 results of 945747 elements each (part=3, lanes=64)"),
     ],
 )
 def test_sums_round_little(shape: tuple[int, ...], axes: tuple[int, ...], how: str) -> None:
@@ -46,11 +48,39 @@ def test_sums_round_little(shape: tuple[int, ...], axes: tuple[int, ...], how: s
     np.testing.assert_allclose(y, x.sum(axes, dtype="float64"), rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("shape", "axes"), [((1 << 15,), (0,)), ((65, 1 << 16), (1,)), ((1 << 12, 64), (0, 1)), ((1 << 16, 3), (0,))]
-)
+@pytest.mark.parametrize(("shape", "axes"), [((1 << 15,), (0,)), ((65, 1 << 16), (1,)), ((1 << 16, 3), (0,))])
 def test_others_have_no_parts(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
     assert "in parts" not in sum_of(shape, axes)[0].explain()
+
+
+@pytest.mark.parametrize(("shape", "axes"), [((1_000_003,), (0,)), ((3, 100_003), (1,)), ((1000, 1001), (0, 1))])
+def test_vectors_have_no_conditions_but_for_the_last(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    lines = [line for line in str(sum_of(shape, axes)[0]).splitlines() if "+= X[" in line]
+    assert 1 <= len(lines) <= 2 and " if " not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "lanes"),
+    [
+        ((33, 65, 129), (0, 2), 64),
+        ((9, 70, 5, 37), (0, 2, 3), 64),
+        ((70, 1001), (1,), 16),
+        ((70, 1024), (1,), 32),
+        ((70, 2049), (1,), 64),
+        ((70, 400, 31), (1, 2), 64),
+        ((70, 80, 7), (1, 2), 64),
+        ((7000, 17), (1,), 16),
+        ((7000, 15), (1,), 1),
+    ],
+)
+def test_rows_are_summed_in_lanes(shape: tuple[int, ...], axes: tuple[int, ...], lanes: int) -> None:
+    s, args = sum_of(shape, axes)
+    assert f"parallel reduction: Y: {shape[1 if axes[0] == 0 else 0]} results" in s.explain()
+    assert f"(lanes={lanes})" in s.explain()
+    x = SQUARES[: np.prod(shape)].reshape(shape)
+    y = np.zeros([extent for axis, extent in enumerate(shape) if axis not in axes], "float32")
+    tw.build(s, args, "cpu")(x, y)
+    np.testing.assert_allclose(y, x.sum(axes, dtype="float64"), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
