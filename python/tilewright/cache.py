@@ -26,6 +26,7 @@ from pathlib import Path
 
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
+from .messages.location import user_source
 from .storage.private_files import UntrustedError, open_folder, read_file, replace_file, user_key
 
 __all__ = ["Cache", "CacheStats", "default"]
@@ -45,7 +46,8 @@ def _warn(path: Path, text: str) -> None:
     """Warns once of a path."""
     if path not in _warned:
         _warned.add(path)
-        warnings.warn(text, RuntimeWarning, stacklevel=3)
+        source = user_source()
+        warnings.warn_explicit(text, RuntimeWarning, source.file, source.line)
 
 
 _HOW_TO_SHARE = "a folder that is shared on purpose takes tw.Cache(..., shared=True) or TILEWRIGHT_CACHE_SHARED=on"

@@ -79,7 +79,7 @@ _NAMES = ", ".join(DTYPE_NAMES)
 
 
 def dtype_of(name: object, source: Source | None = None) -> DType:
-    """The element type of that name; NumPy's dtypes and scalar types count as their names.
+    """The element type of that name; NumPy's dtypes and scalar types, and torch's dtypes, count as their names.
 
     The names ``"float"``, ``"int"`` and ``"uint"`` are those of the types of 32 bits, as in TVM.
 
@@ -91,6 +91,8 @@ def dtype_of(name: object, source: Source | None = None) -> DType:
     # Python's own types are of 64 bits in NumPy and 32 in TVM: they say nothing.
     own = name is float or name is int
     text = name if isinstance(name, str) else None if own else getattr(name, "name", getattr(name, "__name__", None))
+    if text is None and type(name).__module__ == "torch":
+        text = str(name).removeprefix("torch.")
     found = _DTYPES.get(text) if isinstance(text, str) else None
     if found is None:
         raise TypeError(f"{source or user_source()}: expected a dtype ({_NAMES}), got {name!r}")

@@ -12,7 +12,7 @@ from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .devices import GPU, architectures, default_for, find, number_of, present
+from .devices import GPU, architectures, default_for, find, known_as, number_of, present
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
 from .tvm_compat.missing_names import attribute_of, attributes_of
@@ -21,8 +21,14 @@ __all__ = ["DEFAULT_ARCH", "Target", "TargetKind", "cuda", "current_gpu"]
 
 DEFAULT_ARCH = "sm_90a"
 KINDS = {"cuda": "cuda", "cpu": "cpu", "llvm": "cpu", "sim": "sim"}
-# What "llvm" may say of its processor: the one that the program runs on is taken.
-_PROCESSOR = ("mcpu", "mattr", "num-cores", "opt-level")
+# What TVM's scripts say beside the kind, and what is taken of the machine itself: the processor, the GPU's limits.
+_NOTES = {
+    "llvm": ("mcpu", "mattr", "num-cores", "opt-level", "keys", "model", "link-params"),
+    "cuda": (
+        "keys", "model", "max_num_threads", "max_threads_per_block", "max_shared_memory_per_block",
+        "registers_per_block", "thread_warp_size",
+    ),
+}  # fmt: skip
 
 
 @cache
@@ -61,8 +67,10 @@ class Target:
     that of the GPU unless it is given. `Target.device` describes it: SMs, memory, rates, features.
 
     Of TVM's other forms it takes another target, a dictionary, ``target=`` for the kind, and the `host`, which can only
-    be this machine. Of "llvm" it takes -mcpu, -mattr, -num-cores and -opt-level, and goes by the processor that it runs
-    on all the same. In a ``with`` block it is the target of builds that name none.
+    be this machine. Of "llvm" it takes -mcpu, -mattr, -mtriple of x86_64, -num-cores, -opt-level, -keys and -model. It
+    compiles for the processor that it runs on all the same. Of "cuda" it takes -keys, -model and limits such as
+    -max_num_threads. The limits in force are those of the architecture. A tag of TVM's, "nvidia/nvidia-a100", is "cuda
+    -device=a100". In a ``with`` block it is the target of builds that name none.
 
     Raises ValueError for a kind, option or architecture that is not known, TypeError for what is neither.
 
@@ -238,6 +246,8 @@ def _parse(
         words = shlex.split(text)
     except builtins.ValueError:
         raise ValueError(f"expected a target whose quotes are closed, got {text!r}") from None
+    if len(words) == 1 and words[0].startswith("nvidia/") and known_as(words[0].removeprefix("nvidia/")) is not None:
+        words = ["cuda", f"-device={words[0].removeprefix('nvidia/')}"]  # TVM's tag of a GPU
     kind = KINDS.get(words[0]) if words else None
     if kind is None:
         raise ValueError(f"expected a target of kind cuda, cpu or sim, got {text!r}")
@@ -249,7 +259,11 @@ def _parse(
         if (kind, name) == ("sim", "gpu-indices") and value in ("on", "off"):
             gpu_indices = value == "on"
             continue
-        if words[0] == "llvm" and name in _PROCESSOR and value:
+        if name in _NOTES.get(words[0], ()) and value:
+            continue
+        if (words[0], name) == ("llvm", "mtriple") and value:
+            if value.split("-")[0] != "x86_64":
+                raise ValueError(f"expected this machine's processor, x86_64, got {word!r}")
             continue
         if name == "device" and value and words[0] in ("cuda", "sim"):
             if device is not None and device != value:

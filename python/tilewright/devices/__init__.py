@@ -9,7 +9,7 @@ from .architectures import architectures
 from .capabilities import Capability, capability_of, number_of
 from .gpu import GPU, MOST_BLOCKS_YZ
 from .present import present
-from .table import KNOWN, default_for, find
+from .table import KNOWN, default_for, find, known_as
 
 __all__ = [
     "GPU",
@@ -20,6 +20,7 @@ __all__ = [
     "capability_of",
     "default_for",
     "find",
+    "known_as",
     "number_of",
     "present",
 ]

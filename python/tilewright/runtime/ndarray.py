@@ -13,6 +13,7 @@ from ..dtypes import DLPACK_CODES, as_dtype
 from ..errors import TilewrightBufferError as BufferError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..messages.location import user_source
 from . import cuda_driver, dlpack
 from .device import Device, DeviceKind, as_device, cpu, cuda
 from .memory import Block, pool_of
@@ -101,6 +102,15 @@ class NDArray:
 
     def __repr__(self) -> str:
         return f"NDArray(shape={self.shape}, dtype={self.dtype.name}, device={self.device!r})"
+
+    def __str__(self) -> str:
+        return str(self.numpy())
+
+    def __setitem__(self, index: object, source: Any) -> None:
+        """``a[:] = source`` copies from `source` as `copyfrom` does. Raises ValueError for an index of a part."""
+        if index is not Ellipsis and not (isinstance(index, slice) and index == slice(None)):
+            raise ValueError(f"{user_source()}: expected a[:] = source, which copies to all elements, got a[{index}]")
+        self.copyfrom(source)
 
     def used_on(self, stream: Stream) -> None:
         """Work on this stream uses the array: its memory is not given to others before that is done."""
@@ -291,12 +301,12 @@ def array(source: Any, device: Device | None = None, dtype: Any = None) -> NDArr
 
 
 def from_dlpack(source: Any) -> NDArray:
-    """The array `source` of another library as one of ours, over the same memory.
+    """The array `source` of another library, or a capsule of DLPack, as one of ours, over the same memory.
 
     Raises
     ------
     BufferError
-        Where the array's owner does not hand it over.
+        Where the array's owner does not hand it over, and for a capsule that was used before.
     TypeError
         Where the object has no `__dlpack__`, or a dtype that NumPy and ml_dtypes lack.
     ValueError
@@ -308,16 +318,20 @@ def from_dlpack(source: Any) -> NDArray:
     >>> tw.nd.from_dlpack(x).numpy().tolist()
     [0.0, 1.0, 2.0]
     """
-    if not hasattr(source, "__dlpack__") or not hasattr(source, "__dlpack_device__"):
+    given = dlpack.imported(source) if type(source).__name__ == "PyCapsule" else None
+    if given is not None:
+        kind, index = given.device_type, given.device_index
+    elif hasattr(source, "__dlpack__") and hasattr(source, "__dlpack_device__"):
+        kind, index = (int(number) for number in source.__dlpack_device__())
+    else:
         raise TypeError(f"expected an array with __dlpack__, got {type(source).__name__}")
-    kind, index = (int(number) for number in source.__dlpack_device__())
     device = {dlpack.CPU: cpu(), dlpack.CUDA_HOST: cpu()}.get(kind)
     if kind in (dlpack.CUDA, dlpack.CUDA_MANAGED):
         device = cuda(index)
     if device is None:
         raise ValueError(f"expected an array on cpu or cuda, got one on {dlpack.DEVICE_NAMES.get(kind, kind)}")
     handle = (current_stream(device).handle or 1) if device.kind is DeviceKind.CUDA else None
-    found = dlpack.read_capsule(source, handle)
+    found = dlpack.read_capsule(source, handle) if given is None else given
     dtype = as_dtype(found.dtype) if found.dtype in DLPACK_CODES else None
     if dtype is None:
         raise TypeError(f"expected a dtype of numbers, got {found.dtype}")

@@ -14,6 +14,7 @@ from ..guards import is_listed, parameters_of
 from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .arithmetic import literal
+from .equality import computing
 from .expr import Expr, ExprLike, IterVar
 from .names import checked_name
 from .shapes import check_size, checked_extents
@@ -231,7 +232,8 @@ def compute(
     extents = checked_extents(_truncated(shape), what, source)
     names, missing = _axis_names(fcompute, len(extents), varargs_names, what, source)
     axis = tuple(IterVar(axis_name, (0, extent), "spatial", source) for axis_name, extent in zip(names, extents))
-    result = fcompute(*axis)
+    with computing():
+        result = fcompute(*axis)
     if (called := getattr(result, "op", None)) is not None and hasattr(result, "intrin"):
         op = called(name, axis, extents, source)
         op.tag, op.attrs = tag, notes(attrs, what, source)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Union
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..messages.location import Source, user_source
+from .equality import asks_for_values
 from .extents import Array, Range, as_extent
 from .operators import SYMBOLS, Operators
 from .symbol_ranges import Ranged
@@ -263,7 +264,7 @@ class Call(Expr):
 
     def __bool__(self) -> bool:
         # What dictionaries and `in` ask of equality is identity, as in TVM.
-        if self.op in ("eq", "ne"):
+        if self.op in ("eq", "ne") and not asks_for_values(*self.args):
             return (self.args[0] is self.args[1]) == (self.op == "eq")
         return super().__bool__()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 
 from .expr import Call, Cast, Const, Expr, IterVar
 from .walks import Steps, run
@@ -78,6 +79,17 @@ class Linear:
         return result + self.constant if self.constant > 0 else result - -self.constant
 
 
+# What is one of numbers alone. No divisor is 0.
+_OF_NUMBERS: dict[str, Callable[[int, int], int]] = {
+    "floordiv": operator.floordiv,
+    "floormod": operator.mod,
+    "truncdiv": lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
+    "truncmod": lambda a, b: abs(a) % abs(b) * (1 if a >= 0 else -1),
+    "min": min,
+    "max": max,
+}
+
+
 def linear_of(expr: Expr) -> Linear | None:
     """The expression as a sum of multiples of axes, or None where it is none."""
     return run(_linear(expr))
@@ -90,11 +102,13 @@ def _linear(expr: Expr) -> Steps[Linear | None]:
         return Linear.number(int(expr.value))
     if isinstance(expr, Cast) and expr.value.is_index:
         return (yield _linear(expr.value))
-    if not isinstance(expr, Call) or expr.op not in ("add", "sub", "mul"):
+    if not isinstance(expr, Call) or (expr.op not in ("add", "sub", "mul") and expr.op not in _OF_NUMBERS):
         return None
     lhs, rhs = (yield _linear(expr.args[0])), (yield _linear(expr.args[1]))
     if lhs is None or rhs is None:
         return None
+    if expr.op in _OF_NUMBERS:
+        return None if lhs.terms or rhs.terms else Linear.number(_OF_NUMBERS[expr.op](lhs.constant, rhs.constant))
     if expr.op != "mul":
         return lhs + rhs if expr.op == "add" else lhs - rhs
     if lhs.terms and rhs.terms:

@@ -84,6 +84,12 @@ class Operators(NumpyOfScalars):
     def __rxor__(self, other: ExprLike) -> Expr:
         return _binary("xor", other, self)
 
+    def __pow__(self, other: ExprLike) -> Expr:
+        return _binary("power", self, other)
+
+    def __rpow__(self, other: ExprLike) -> Expr:
+        return _binary("power", other, self)
+
     def __lshift__(self, other: ExprLike) -> Expr:
         return _binary("shl", self, other)
 

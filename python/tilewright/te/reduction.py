@@ -129,7 +129,9 @@ def _reduce(name: str, op: str, expr: Any, axis: Any, where: ExprLike | None, in
     """A reduction of `expr` over `axis`; without one, the operation on the operands themselves, as in TVM."""
     source = user_source()
     if not _is_axis(axis):
-        if where is not None and not more and not isinstance(where, (Expr, int, float)):
+        # A dimension's number, as NumPy takes it: nobody writes `te.sum(x, 1)` for `x + 1`.
+        is_number = name in ("sum", "prod") and isinstance(axis, int) and not more
+        if isinstance(axis, str) or is_number or not (where is None or more or isinstance(where, (Expr, int, float))):
             raise TypeError(f"{source}: te.{name}: expected axes of te.reduce_axis, got {axis}")
         result = binary(op, expr, axis)
         for operand in (() if where is None else (where,)) + (() if init is None else (init,)) + more:

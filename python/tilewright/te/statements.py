@@ -6,6 +6,7 @@ evaluated where the statement stands that holds it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -75,8 +76,12 @@ class Buffer:
         if dtype in ("int8x4", "uint8x4") and dtype == f"{self.dtype}x4":
             *outer, first = begin if is_listed(begin) else (begin,)
             return tuple(self[(*outer, first + place)] for place in range(4))  # type: ignore[return-value]
-        if dtype is not None and dtype_of(dtype) is not self.element_type:
-            raise TypeError(f"{user_source()}: buffer {self.name}: expected {self.dtype}, one element, got {dtype!r}")
+        is_vector = isinstance(dtype, str) and re.fullmatch(r"[a-z]+\d+x\d+", dtype) is not None
+        if dtype is not None and (is_vector or dtype_of(dtype) is not self.element_type):
+            hint = ": load elements in a loop of ib.for_range(0, lanes, kind='vectorize')" if is_vector else ""
+            raise TypeError(
+                f"{user_source()}: buffer {self.name}: expected {self.dtype}, one element, got {dtype!r}{hint}"
+            )
         return self[begin]
 
     def vstore(self, begin: object, value: ExprLike) -> Store:

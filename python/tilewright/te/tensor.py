@@ -110,6 +110,10 @@ class Operation:
         """The expressions, other than those of the elements, that it is made of."""
         return ()
 
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is this operation."""
+        return self is other
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
 

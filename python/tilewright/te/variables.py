@@ -166,7 +166,8 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
     if isinstance(dom, str):
         dom, tag = (tag or None), dom
     if tag not in THREAD_TAGS:
-        raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {tag!r}")
+        got = repr(tag) if tag or dom is None else f"{dom!r} alone"
+        raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {got}")
     said = whole(dom)
     if is_listed(dom):
         dom = tuple(map(whole, dom))

@@ -52,7 +52,7 @@ NAMES: dict[str, str] = {
         axis dtype name ndim op same_as shape value_index
     """,
     "te.Operation": """
-        attrs axis body input_tensors name num_outputs output reduce_axis tag
+        attrs axis body input_tensors name num_outputs output reduce_axis same_as tag
     """,
     "te.ExternOp": """
         body

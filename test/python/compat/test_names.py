@@ -60,6 +60,30 @@ def test_arrays_of_the_host(kind: str) -> None:
     assert (dev.device_type, dev.device_id, dev.device_name, dev.exist) == (1, 0, "cpu", True)
 
 
+def test_arrays_are_filled_printed_and_made_of_capsules() -> None:
+    a = tvm.nd.array(np.arange(3, dtype="float32"))
+    assert str(a) == "[0. 1. 2.]" and repr(a) == "NDArray(shape=(3,), dtype=float32, device=cpu(0))"
+    a[:] = np.ones(3, "float32")
+    assert a.numpy().tolist() == [1, 1, 1]
+    a[...] = [2, 2, 2]
+    assert a.numpy().tolist() == [2, 2, 2]
+    for index in (0, slice(0, 2), (0, 1), np.arange(3)):
+        with pytest.raises(ValueError) as raised:
+            a[index] = 0.0
+        here = f"{__file__}:{raised.traceback[0].lineno + 1}"
+        assert str(raised.value) == f"{here}: expected a[:] = source, which copies to all elements, got a[{index}]"
+    capsule = a.__dlpack__()
+    assert tvm.nd.from_dlpack(capsule).numpy().tolist() == [2, 2, 2]
+    with pytest.raises(TypeError) as wrong:
+        tvm.nd.from_dlpack([1.0])
+    assert str(wrong.value) == "expected an array with __dlpack__, got list"
+
+
+def test_operations_are_compared_by_identity() -> None:
+    (A, B), other = doubled()[1], doubled()[1][1]
+    assert A.op.same_as(A.op) and B.op.same_as(B.op) and not B.op.same_as(other.op)
+
+
 def test_sources() -> None:
     s, args = doubled()
     assert tvm.build(s, args, "llvm").imported_modules == []
@@ -124,6 +148,11 @@ def test_targets() -> None:
     Target = tvm.target.Target
     assert Target(target="cuda -arch=sm_80", host="llvm") == Target({"kind": "cuda", "arch": "sm_80"})
     assert Target("llvm -mcpu=skylake-avx512 -num-cores=4") == Target("cpu")
+    assert Target("llvm -mtriple=x86_64-linux-gnu -keys=cpu -model=unknown -link-params=0") == Target("cpu")
+    limits = {"max_threads_per_block": 1024, "max_num_threads": 1024, "thread_warp_size": 32, "model": "unknown"}
+    assert Target({"kind": "cuda", "keys": ["cuda", "gpu"], "arch": "sm_80", **limits}) == Target("cuda -arch=sm_80")
+    assert Target("nvidia/nvidia-a100").device is not None and Target("nvidia/nvidia-a100").arch == "sm_80"
+    assert Target("nvidia/geforce-rtx-3090") == Target("cuda", device="geforce-rtx-3090")
     assert Target(Target("sim -checks=off")) == Target("sim", checks=False)
     assert tvm.target.cuda(arch="sm_80") == Target("cuda", arch="sm_80")
     assert (Target("cuda").kind.name, Target("llvm").kind.name) == ("cuda", "cpu")
@@ -143,6 +172,11 @@ def test_targets() -> None:
         (lambda: Target("llvm", host="cuda"), "expected this machine's processor as host (cpu, llvm), got 'cuda'"),
         (lambda: Target.current(allow_none=False), "expected to be in a target's 'with' block"),
         (lambda: Target("cuda -mcpu=x"), "expected -arch=ARCH after the target's kind, got '-mcpu=x'"),
+        (
+            lambda: Target("llvm -mtriple=aarch64-linux-gnu"),
+            "expected this machine's processor, x86_64, got '-mtriple=aarch64-linux-gnu'",
+        ),
+        (lambda: Target("nvidia/nvidia-v100"), "expected a target of kind cuda, cpu or sim, got 'nvidia/nvidia-v100'"),
         (lambda: Target({"arch": "sm_80"}), "expected the target's 'kind' in the dictionary, got arch"),
     ):
         with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):

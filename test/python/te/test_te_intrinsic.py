@@ -167,8 +167,8 @@ def test_statements() -> None:
         "buffer b: expected a value of float32 to store, got float16"
     )
     assert error(TypeError, lambda: b.vload([0], "float32x4")) == (
-        "expected a dtype (float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, bool, int8, int16, int32, int64, "
-        "uint8, uint16, uint32, uint64), got 'float32x4'"
+        "buffer b: expected float32, one element, got 'float32x4': load elements in a loop of ib.for_range(0, lanes, "
+        "kind='vectorize')"
     )
     assert error(TypeError, lambda: b.vload([0], "float16")) == "buffer b: expected float32, one element, got 'float16'"
     assert error(TypeError, lambda: b.access_ptr("r")) == (
