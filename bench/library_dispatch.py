@@ -17,26 +17,21 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
-import random
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+from rows import Row, about, error, medians, run_rows
 from torch import nn
 
 from models import made as model_of
 
 ROWS = ("mlp relu 4096x4096", "bert 16x512", "mlp gelu 256x4096", "bert 1x128", "mlp relu 256x4096", "mlp relu 32x1024")
 LIBRARY = "cublaslt"
-_ROUNDS = 100
 
 
 def made(name: str, tiny: bool) -> tuple[nn.Module, torch.Tensor]:
@@ -50,47 +45,6 @@ def made(name: str, tiny: bool) -> tuple[nn.Module, torch.Tensor]:
     between = nn.ReLU() if activation == "relu" else nn.GELU(approximate="tanh")
     layers = [nn.Linear(width, width), between, nn.Linear(width, width), between, nn.Linear(width, width)]
     return nn.Sequential(*layers), torch.randn(rows, width)
-
-
-def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """The median milliseconds of each call: in each round all run once, in random order."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    order, generator = list(calls), random.Random(0)
-    for number in range(_ROUNDS + 5):
-        generator.shuffle(order)
-        for name in order:
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            calls[name]()
-            end.record()
-            end.synchronize()
-            if number >= 5:
-                times[name].append(begin.elapsed_time(end))
-    return {f"{name}_ms": round(statistics.median(each), 5) for name, each in times.items()}
-
-
-def error(got: torch.Tensor, exact: torch.Tensor) -> float:
-    """The largest error, over the largest element."""
-    return float((got.double() - exact).abs().max() / exact.abs().max())
-
-
-class Row:
-    """What is known of a row, printed each time that more is known."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, Any] = {}
-
-    def tell(self, **more: Any) -> None:
-        self.found.update(more)
-        print(json.dumps(self.found), flush=True)
-
-    def attempt(self, name: str, part: Callable[[], None]) -> None:
-        """A part of a row whose failure ends no other part."""
-        try:
-            part()
-        except Exception as error:
-            traceback.print_exc()
-            self.tell(**{f"{name}_failed": f"{type(error).__name__}: {str(error)[:400]}"})
 
 
 def run_row(name: str, tiny: bool, target: str, folder: str) -> None:
@@ -185,17 +139,6 @@ def run_row(name: str, tiny: bool, target: str, folder: str) -> None:
         row.attempt("missing", missing)
 
 
-def about(target: str) -> dict[str, Any]:
-    """What the rows were measured with."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
-    found: dict[str, Any] = {"command": " ".join(["python", *sys.argv]), "commit": commit, "torch": torch.__version__}
-    if target == "cuda":
-        from tilewright.runtime.cuda_driver import driver_version
-
-        found |= {"device": torch.cuda.get_device_name(), "driver": driver_version()}
-    return found
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
@@ -209,28 +152,10 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             run_row(str(given.out), given.tiny, given.target, folder)
         return 0
-    end = time.monotonic() + given.seconds
-    told: dict[str, Any] = {**about(given.target), "tiny": given.tiny, "rows": {}}
-    for name in given.names:
-        left = end - time.monotonic()
-        if left < 5:
-            break
-        command = [sys.executable, __file__, name, "--row", "--target", given.target, *(["--tiny"] * given.tiny)]
-        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as log:
-            try:
-                code: Any = subprocess.run(command, stdout=out, stderr=log, timeout=left, check=False).returncode
-            except subprocess.TimeoutExpired:
-                code = "out of time"
-            out.seek(0)
-            log.seek(0)
-            lines = [line for line in out if line.startswith("{")]
-            row: dict[str, Any] = json.loads(lines[-1]) if lines else {}
-            if code != 0:
-                row["failed"] = code if isinstance(code, str) else log.read()[-800:]
-        told["rows"][name] = row
-        given.out.write_text(json.dumps(told, indent=1) + "\n")
-        print(name, json.dumps(row), flush=True)
-    return any("failed" in row or row.get("right") is False for row in told["rows"].values())
+    options = ["--target", given.target, *(["--tiny"] * given.tiny)]
+    head = {**about(given.target), "tiny": given.tiny}
+    rows = run_rows(__file__, given.out, given.names, options, given.seconds, head)
+    return any("failed" in row or row.get("right") is False for row in rows.values())
 
 
 if __name__ == "__main__":

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import torch
+from rows import about, run_rows
 from torch import nn
 from torch.nn import functional as F
 
@@ -365,35 +364,10 @@ def main() -> None:
     if given.row:
         run_row(given.out, given.tiny, given.target, modes, narrow)
         return
-    end = time.monotonic() + given.seconds
-    told: dict[str, Any] = {"torch": torch.__version__, "tiny": given.tiny, "target": given.target, "rows": {}}
-    if given.target == "cuda":
-        told["device"] = torch.cuda.get_device_name()
-    for name in given.names:
-        left = end - time.monotonic()
-        if left < 5:
-            break
-        command = [sys.executable, __file__, name, "--row", "--target", given.target, "--modes", ",".join(modes)]
-        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as log:
-            try:
-                code: Any = subprocess.run(
-                    [*command, *(f"--{one}" for one in ("tiny", *TYPES) if getattr(given, one))],
-                    stdout=out,
-                    stderr=log,
-                    timeout=left,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired:
-                code = "out of time"
-            out.seek(0)
-            log.seek(0)
-            lines = [line for line in out if line.startswith("{")]
-            row = json.loads(lines[-1]) if lines else {}
-            if code != 0:
-                row["failed"] = code if isinstance(code, str) else log.read()[-600:]
-        told["rows"][name] = row
-        Path(given.out).write_text(json.dumps(told, indent=1) + "\n")
-        print(name, json.dumps(row), flush=True)
+    options = ["--target", given.target, "--modes", ",".join(modes)]
+    options += [f"--{one}" for one in ("tiny", *TYPES) if getattr(given, one)]
+    head = {**about(given.target), "tiny": given.tiny, "target": given.target}
+    run_rows(__file__, Path(given.out), given.names, options, given.seconds, head)
 
 
 if __name__ == "__main__":

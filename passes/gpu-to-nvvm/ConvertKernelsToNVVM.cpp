@@ -3,9 +3,9 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/AddressSpaces.h"
 #include "passes/ArchitectureOption.h"
-#include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
+#include "passes/gpu-to-nvvm/Passes.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/narrow-types/IndexWidths.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
@@ -30,7 +30,6 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tilewright {
-#define GEN_PASS_DECL_CONVERTKERNELSTONVVM
 #define GEN_PASS_DEF_CONVERTKERNELSTONVVM
 #include "passes/gpu-to-nvvm/Passes.h.inc"
 } // namespace tilewright

@@ -5,6 +5,7 @@
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
+#include "passes/gpu-to-source/Passes.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/narrow-types/IndexWidths.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
@@ -14,7 +15,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace tilewright {
-#define GEN_PASS_DECL_EMITCUDASOURCE
 #define GEN_PASS_DEF_EMITCUDASOURCE
 #include "passes/gpu-to-source/Passes.h.inc"
 } // namespace tilewright

@@ -4,9 +4,9 @@
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/HostPrelude.h"
 #include "passes/gpu-to-source/HostWriter.h"
+#include "passes/gpu-to-source/Passes.h"
 
 namespace tilewright {
-#define GEN_PASS_DECL_EMITHOSTSOURCE
 #define GEN_PASS_DEF_EMITHOSTSOURCE
 #include "passes/gpu-to-source/Passes.h.inc"
 } // namespace tilewright

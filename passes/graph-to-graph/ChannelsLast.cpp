@@ -1,6 +1,6 @@
 //===- ChannelsLast.cpp - convolutions become matmuls of rows of pixels ----===//
 #include "dialects/Graph/Graph.h"
-#include "passes/PassSupport.h"
+#include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/Rewrites.h"
 
 #include "mlir/IR/Dominance.h"
@@ -10,7 +10,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_CHANNELSLAST
 #define GEN_PASS_DEF_CHANNELSLAST
 #include "passes/graph-to-graph/Passes.h.inc"
 

@@ -1,6 +1,6 @@
 //===- DispatchToLibrary.cpp - groups that a library computes --------------===//
 #include "dialects/Graph/Graph.h"
-#include "passes/PassSupport.h"
+#include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
 #include <cmath>
@@ -8,7 +8,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_DISPATCHTOLIBRARY
 #define GEN_PASS_DEF_DISPATCHTOLIBRARY
 #include "passes/graph-to-graph/Passes.h.inc"
 

@@ -1,7 +1,7 @@
 //===- FoldWeights.cpp - what depends on weights alone becomes a weight ----===//
 #include "dialects/Graph/Graph.h"
-#include "passes/PassSupport.h"
 #include "passes/graph-to-graph/FoldedWeight.h"
+#include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -10,7 +10,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_FOLDWEIGHTS
 #define GEN_PASS_DEF_FOLDWEIGHTS
 #include "passes/graph-to-graph/Passes.h.inc"
 

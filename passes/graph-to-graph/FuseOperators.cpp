@@ -2,6 +2,7 @@
 #include "dialects/Graph/Graph.h"
 #include "passes/graph-to-graph/Definitions.h"
 #include "passes/graph-to-graph/Groups.h"
+#include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/Rewrites.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -10,7 +11,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_FUSEOPERATORS
 #define GEN_PASS_DEF_FUSEOPERATORS
 #include "passes/graph-to-graph/Passes.h.inc"
 

@@ -1,12 +1,11 @@
 //===- QuantizeOperators.cpp - calibrated operators in QDQ form ------------===//
 #include "dialects/Graph/Graph.h"
-#include "passes/PassSupport.h"
+#include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_QUANTIZEOPERATORS
 #define GEN_PASS_DEF_QUANTIZEOPERATORS
 #include "passes/graph-to-graph/Passes.h.inc"
 

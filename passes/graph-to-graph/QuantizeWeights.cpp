@@ -1,12 +1,11 @@
 //===- QuantizeWeights.cpp - weights of matmuls in four bits --------------===//
 #include "dialects/Graph/Graph.h"
-#include "passes/PassSupport.h"
+#include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_QUANTIZEWEIGHTS
 #define GEN_PASS_DEF_QUANTIZEWEIGHTS
 #include "passes/graph-to-graph/Passes.h.inc"
 

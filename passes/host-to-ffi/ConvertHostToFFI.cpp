@@ -2,12 +2,12 @@
 #include "dialects/Program/Program.h"
 #include "passes/host-to-ffi/ArgumentChecks.h"
 #include "passes/host-to-ffi/ConstantTables.h"
+#include "passes/host-to-ffi/Passes.h"
 #include "passes/host-to-ffi/ProgramTables.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_CONVERTHOSTTOFFI
 #define GEN_PASS_DEF_CONVERTHOSTTOFFI
 #include "passes/host-to-ffi/Passes.h.inc"
 

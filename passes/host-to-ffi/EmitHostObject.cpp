@@ -2,8 +2,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/GuardedRun.h"
 #include "passes/NativeBackEnd.h"
-#include "passes/PassSupport.h"
 #include "passes/Pipelines.h"
+#include "passes/host-to-ffi/Passes.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -19,7 +19,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_EMITHOSTOBJECT
 #define GEN_PASS_DEF_EMITHOSTOBJECT
 #include "passes/host-to-ffi/Passes.h.inc"
 

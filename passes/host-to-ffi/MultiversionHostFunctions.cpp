@@ -1,11 +1,10 @@
 //===- MultiversionHostFunctions.cpp - several processors in one object ---===//
-#include "passes/PassSupport.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/host-to-ffi/Passes.h"
 
 namespace tilewright {
-#define GEN_PASS_DECL_MULTIVERSIONHOSTFUNCTIONS
 #define GEN_PASS_DEF_MULTIVERSIONHOSTFUNCTIONS
 #include "passes/host-to-ffi/Passes.h.inc"
 } // namespace tilewright

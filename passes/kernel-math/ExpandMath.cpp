@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/kernel-math/Functions.h"
+#include "passes/kernel-math/Passes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -12,7 +13,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_EXPANDMATH
 #define GEN_PASS_DEF_EXPANDMATH
 #include "passes/kernel-math/Passes.h.inc"
 

@@ -3,11 +3,11 @@
 #include "dialects/Schedule/BoundIndices.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
+#include "passes/linalg-to-loops/Passes.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_APPLYSCHEDULE
 #define GEN_PASS_DEF_APPLYSCHEDULE
 #include "passes/linalg-to-loops/Passes.h.inc"
 

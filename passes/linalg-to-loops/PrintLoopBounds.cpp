@@ -1,12 +1,12 @@
 //===- PrintLoopBounds.cpp - the bounds of a schedule as text -------------===//
 #include "passes/linalg-to-loops/BoundInference.h"
+#include "passes/linalg-to-loops/Passes.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_PRINTLOOPBOUNDS
 #define GEN_PASS_DEF_PRINTLOOPBOUNDS
 #include "passes/linalg-to-loops/Passes.h.inc"
 

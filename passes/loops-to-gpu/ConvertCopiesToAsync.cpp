@@ -2,6 +2,7 @@
 #include "dialects/Target/Architectures.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/Passes.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -10,7 +11,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_CONVERTCOPIESTOASYNC
 #define GEN_PASS_DEF_CONVERTCOPIESTOASYNC
 #include "passes/loops-to-gpu/Passes.h.inc"
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/ArchitectureOption.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/Passes.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-gpu/Warp.h"
 
@@ -17,7 +18,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_DISTRIBUTEFRAGMENTS
 #define GEN_PASS_DEF_DISTRIBUTEFRAGMENTS
 #include "passes/loops-to-gpu/Passes.h.inc"
 

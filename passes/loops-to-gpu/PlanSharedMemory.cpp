@@ -1,5 +1,6 @@
 //===- PlanSharedMemory.cpp - shared buffers become parts of one symbol ---===//
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/Passes.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include <limits>
@@ -7,7 +8,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_PLANSHAREDMEMORY
 #define GEN_PASS_DEF_PLANSHAREDMEMORY
 #include "passes/loops-to-gpu/Passes.h.inc"
 

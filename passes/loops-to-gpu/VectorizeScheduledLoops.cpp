@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
-#include "passes/PassSupport.h"
 #include "passes/index/AccessForm.h"
 #include "passes/index/Extents.h"
 #include "passes/index/IndexSpace.h"
@@ -16,6 +15,7 @@
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/Lanes.h"
+#include "passes/loops-to-gpu/Passes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,7 +24,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_VECTORIZESCHEDULEDLOOPS
 #define GEN_PASS_DEF_VECTORIZESCHEDULEDLOOPS
 #include "passes/loops-to-gpu/Passes.h.inc"
 

@@ -7,6 +7,7 @@
 #include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/Numbers.h"
+#include "passes/loops-to-tile/Passes.h"
 #include "passes/loops-to-tile/TileGrid.h"
 #include "passes/loops-to-tile/TileRaiser.h"
 
@@ -15,7 +16,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_RAISETOTILEOPS
 #define GEN_PASS_DEF_RAISETOTILEOPS
 #include "passes/loops-to-tile/Passes.h.inc"
 

@@ -1,13 +1,12 @@
 //===- LegalizeNarrowFloats.cpp - conversions of f8 as integer arithmetic -===//
-#include "passes/PassSupport.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/narrow-types/Passes.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_LEGALIZENARROWFLOATS
 #define GEN_PASS_DEF_LEGALIZENARROWFLOATS
 #include "passes/narrow-types/Passes.h.inc"
 

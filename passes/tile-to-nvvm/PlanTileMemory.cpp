@@ -2,11 +2,11 @@
 #include "dialects/Program/Program.h"
 #include "dialects/Tile/Tile.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/tile-to-nvvm/Passes.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_PLANTILEMEMORY
 #define GEN_PASS_DEF_PLANTILEMEMORY
 #include "passes/tile-to-nvvm/Passes.h.inc"
 

@@ -1,7 +1,7 @@
 //===- VerifyStage.cpp - what may stand together at a stage ---------------===//
-#include "passes/PassSupport.h"
 #include "passes/Pipelines.h"
 #include "passes/loops-to-gpu/UserNames.h"
+#include "passes/verify-stage/Passes.h"
 
 #include "dialects/Schedule/BoundIndices.h"
 
@@ -12,7 +12,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_VERIFYSTAGE
 #define GEN_PASS_DEF_VERIFYSTAGE
 #include "passes/verify-stage/Passes.h.inc"
 
