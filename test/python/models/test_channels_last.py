@@ -147,6 +147,7 @@ def test_warpgroups_have_convolutions_of_four_dimensions(batch: int) -> None:
     assert shapes[1][0] == shapes[1][-2] == shapes[1][-1] == (batch, 9, 10, 64)
 
 
+@pytest.mark.sweep
 def test_warpgroups_have_convolutions_whose_filters_are_inputs() -> None:
     """torch.compile gives weights as inputs: each call stores filters in the order in which they are copied."""
 

@@ -49,5 +49,6 @@ def test_a_view_beside_what_is_computed() -> None:
     _check(lambda x: (x[:, 1 : x.shape[1] - 1].t(), x.t() + 1), shares=False)
 
 
+@pytest.mark.sweep
 def test_parts_of_a_symbolic_axis() -> None:
     _check(lambda x: [one * 2 for one in (*x.chunk(3, 1), *x.split(x.shape[1] // 2, 1))], shares=False)

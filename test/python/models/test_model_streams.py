@@ -132,6 +132,7 @@ assert counts[CAPTURES] == 1 and counts[GRAPHS] == 0, list(counts)
     _run(BEGIN + script, tmp_path)
 
 
+@pytest.mark.sweep
 def test_outputs_whose_extents_data_decide(tmp_path: Path) -> None:
     """A call has one function: it waits once for two numbers, and has the outputs allocated."""
     script = """

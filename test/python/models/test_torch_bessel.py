@@ -75,7 +75,7 @@ POLYNOMIALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_polynomials(name: str) -> None:
     function = getattr(special, name)
@@ -88,7 +88,7 @@ def test_polynomials(name: str) -> None:
     torch.testing.assert_close(_compiled(several, x.float())[4], function(x, 5).float())
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", [one for one in POLYNOMIALS if "chebyshev" in one])
 def test_degrees_in_a_tensor(name: str) -> None:
     function = getattr(special, name)

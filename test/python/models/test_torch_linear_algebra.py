@@ -131,6 +131,7 @@ class Solve(torch.nn.Module):
         return linalg.solve(a, b)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "size", [100, pytest.param(512, marks=pytest.mark.sweep), pytest.param(1024, marks=pytest.mark.sweep)]
 )
@@ -142,6 +143,7 @@ def test_equations_of_many_rows_in_a_small_program(size: int) -> None:
     assert len(model.ir("graph").splitlines()) < 40 * -(-size // 256)
 
 
+@pytest.mark.sweep
 def test_exponentials_have_few_matmuls() -> None:
     model = tw.compile(Exponential(), (_numbers(5, 5),), target="cpu")
     assert model.ir("graph").count("graph.matmul") == 6 + 12

@@ -131,7 +131,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("case", CASES)
 def test_the_conversion_is_used_where(library: Path, case: str) -> None:
     script, expected = CASES[case]

@@ -39,7 +39,7 @@ def printed(
     return compile_on_cpu(simulated, tmp_path_factory.mktemp("printed"))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_printed_kernels_compute_the_same(
     name: str, simulated: dict[str, tw.Function], printed: dict[str, Callable[..., int]]

@@ -79,7 +79,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[
     return of
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("name", "rows"), [*((name, 200) for name in PROGRAMS), ("symbolic", 0)])
 def test_maps_are_those_of_the_function(
     name: str, rows: int, compiled: Callable[[str], tuple[tw.Function, ctypes.CDLL]]

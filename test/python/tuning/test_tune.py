@@ -479,6 +479,7 @@ def test_a_trial_whose_worker_vanished_is_run_again_and_recorded(tmp_path, engin
         assert {one.status for one in journal.trials(result.where)} == {"ok", "lost"}
 
 
+@pytest.mark.sweep
 def test_workers_that_all_vanish_end_the_run(engine):
     class Gone(Vanishing):
         def submit(self, fn, /, *args, **kwargs):
