@@ -17,11 +17,19 @@ __all__ = ["TensorCalls"]
 
 
 @cache
-def _kinds() -> tuple[type, ...]:
+def _kinds() -> frozenset[type]:
     """The types of tensors that tvm-ffi reads by PyTorch's exchange API, which has no part in older versions."""
     import torch
 
-    return (torch.Tensor, torch.nn.Parameter) if hasattr(torch.Tensor, "__dlpack_c_exchange_api__") else ()
+    return frozenset([torch.Tensor, torch.nn.Parameter] * hasattr(torch.Tensor, "__dlpack_c_exchange_api__"))
+
+
+@cache
+def _checks() -> tuple[Callable[[Any], bool], Callable[[Any], bool]]:
+    """Whether a tensor's numbers are the negatives of those in memory, and whether it is contiguous."""
+    import torch
+
+    return torch.Tensor.is_neg, torch.Tensor.is_contiguous
 
 
 class TensorCalls:
@@ -39,17 +47,19 @@ class TensorCalls:
         say what is wrong with them."""
         if not self._has_part or "torch" not in sys.modules or has_stream():
             return None
-        kinds, given = _kinds(), list[Any]()
-        for one in arrays:
-            if type(one) not in kinds or one.device.type != self._device or one.is_neg():
-                return None
-            given.append(one if one.is_contiguous() else one.detach().contiguous())
-        if not given or len(given) != len(self._model.inputs):
+        # The inputs may be hundreds of weights, so that the loops are the interpreter's own.
+        if not arrays or len(arrays) != len(self._model.inputs) or not _kinds().issuperset(map(type, arrays)):
             return None
+        is_negative, is_contiguous = _checks()
+        if any(map(is_negative, arrays)):
+            return None
+        given = arrays
+        if not all(map(is_contiguous, arrays)):
+            given = [one if one.is_contiguous() else one.detach().contiguous() for one in arrays]
         function = self._function or self._made()
         try:
             made = function(*given)
-        except Exception:  # which is raised again, with the text of the model
+        except Exception:  # of a tensor elsewhere, or of another shape: it is raised again, with the text of the model
             return None
         return (made,) if len(self._model.outputs) == 1 else tuple(made)
 

@@ -136,7 +136,7 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
 
     def call(given: list[Any]) -> list[Any]:
         # PyTorch gives None for a tensor that no result needs.
-        if is_plain and compiled is not None and not any(one is None for one in given):
+        if is_plain and compiled is not None and type(None) not in map(type, given):
             return [*compiled.results_and_extents(*given)[0]]
         sizes: dict[Any, Any] = sizes_of(inputs, given) if has_sizes or has_parts else {}
         results: Any = ()
