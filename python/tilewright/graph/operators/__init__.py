@@ -17,6 +17,7 @@ from . import rotations as rotations
 from . import scatter as scatter
 from . import sorting as sorting
 from . import suppression as suppression
+from . import symmetric as symmetric
 from . import transposed as transposed
 from .common import OPERATORS, Operator
 

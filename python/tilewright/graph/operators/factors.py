@@ -13,7 +13,7 @@ from ...te import Tensor
 from . import blocked_factors, blocked_reflections
 from .blocks import Blocks
 from .common import operator
-from .matrices import Matrices, reflector
+from .matrices import Matrices, reflect_columns, reflector, square
 
 __all__ = ["LEAST", "made_by"]
 
@@ -189,7 +189,7 @@ def _reflections(m: Matrices, x: Any, factors: Any, scales: Any) -> None:
         with m.places((0, rows), (0, columns)) as (i, j):
             factors[b, i, j] = x[b, i, j]
         with ib.for_range(0, min(rows, columns), name="step") as step:
-            below = m.total(step + 1, rows, lambda i: _square(factors[b, i, step]))
+            below = m.total(step + 1, rows, lambda i: square(factors[b, i, step]))
             first = ib.let("first", factors[b, step, step].astype("float64"))
             moved, apart, scale = reflector(ib, first, below, x.dtype)
             with m.once():
@@ -199,25 +199,7 @@ def _reflections(m: Matrices, x: Any, factors: Any, scales: Any) -> None:
                 element = ib.let("element", (factors[b, i, step].astype("float64") / apart).astype(x.dtype))
                 factors[b, i, step] = element
                 vector[i] = element
-            _reflect_columns(m, factors, b, step, step + 1, scale, vector, sums)
-
-
-def _square(element: Any) -> Any:
-    wide = element.astype("float64")
-    return wide * wide
-
-
-def _reflect_columns(m: Matrices, x: Any, b: Any, step: Any, first: Any, scale: Any, vector: Any, sums: Any) -> None:
-    """Reflects the columns from `first` on by a vector, whose element `step` is 1."""
-    _, rows, columns = x.buffer.shape
-    with m.each(first, columns) as j:
-        sums[j] = x[b, step, j]
-    with m.ib.for_range(step + 1, rows, name="i") as i, m.each(first, columns) as j:
-        sums[j] = sums[j] + vector[i] * x[b, i, j]
-    with m.each(first, columns) as j:
-        x[b, step, j] = x[b, step, j] - scale * sums[j]
-    with m.places((step + 1, rows), (first, columns)) as (i, j):
-        x[b, i, j] = x[b, i, j] - scale * vector[i] * sums[j]
+            reflect_columns(m, factors, b, step, step + 1, scale, vector, sums)
 
 
 @operator
@@ -242,4 +224,4 @@ def _reflect(m: Matrices, factors: Any, scales: Any, x: Any, made: Any, transpos
             scale = ib.let("scale", scales[b, step])
             with m.each(step + 1, rows) as i:
                 vector[i] = factors[b, i, step]
-            _reflect_columns(m, made, b, step, 0, scale, vector, sums)
+            reflect_columns(m, made, b, step, 0, scale, vector, sums)

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ... import te, tir
+from ...dtypes import dtype_of
 from ...rules.context import power_of_two
 from ...te import Expr
 
-__all__ = ["LANES", "Matrices", "reflector"]
+__all__ = ["LANES", "Matrices", "epsilon_of", "reflect_columns", "reflector", "square"]
 
 _MOST_THREADS = 512
 LANES = 32
@@ -35,7 +36,8 @@ class Matrices:
     ) -> None:  # fmt: skip
         self.ib: Any = tir.ir_builder.create()
         self.buffers: list[Any] = [self.ib.buffer_ptr(one) for one in buffers]
-        self._batch, self._by_threads = buffers[0].shape[0], by_threads
+        self._batch = buffers[0].shape[0]
+        self.by_threads: bool = by_threads
         # There are no more threads along rows or columns than these. A loop of one iteration would be a condition, and
         # conditions that follow each other become one, in which no barrier has a place.
         self._across = min(power_of_two(columns), LANES)
@@ -47,7 +49,7 @@ class Matrices:
     def each_matrix(self, parts: int = 1) -> Generator[Any]:
         """The number of the matrix; where `parts` blocks of threads have one, that of the block."""
         ib = self.ib
-        if not self._by_threads:
+        if not self.by_threads:
             with ib.for_range(0, self._batch, name="matrix") as matrix:
                 yield matrix
             return
@@ -61,27 +63,27 @@ class Matrices:
 
     def held(self, dtype: str, count: int, name: str) -> Any:
         """Elements that all threads of a matrix share."""
-        return self.ib.allocate(dtype, (max(count, 1),), name=name, scope="shared" if self._by_threads else "")
+        return self.ib.allocate(dtype, (max(count, 1),), name=name, scope="shared" if self.by_threads else "")
 
     @contextmanager
     def once(self) -> Generator[None]:
         """What one thread does."""
-        if not self._by_threads:
+        if not self.by_threads:
             yield
             return
-        with self.ib.if_scope(self._thread.equal(0)):
+        with self.ib.if_scope(te.all(self._y.equal(0), self._x.equal(0))):
             yield
 
     @contextmanager
     def each(self, begin: Any, end: int) -> Generator[Any]:
         """A number from `begin` to `end`."""
-        with self._each(begin, end, self._count if self._by_threads else 1, "i") as i:
+        with self._each(begin, end, self._count if self.by_threads else 1, "i") as i:
             yield i
 
     @contextmanager
     def places(self, rows: tuple[Any, Any], columns: tuple[Any, Any]) -> Generator[tuple[Any, Any]]:
         """A row and a column of those between two bounds each."""
-        down, across = (self._down, self._across) if self._by_threads else (1, 1)
+        down, across = (self._down, self._across) if self.by_threads else (1, 1)
         with self._each(*rows, down, "row") as i, self._each(*columns, across, "column") as j:
             yield i, j
 
@@ -89,7 +91,7 @@ class Matrices:
     def _each(self, begin: Any, end: Any, step: int, name: str) -> Generator[Any]:
         """Each thread's own numbers are a `step` apart."""
         ib = self.ib
-        if not self._by_threads:
+        if not self.by_threads:
             with ib.for_range(begin, end, name=name) as i:
                 yield i
             return
@@ -107,7 +109,7 @@ class Matrices:
 
         Threads have several values at a time, so that they wait for memory once for all of these.
         """
-        if not self._by_threads:
+        if not self.by_threads:
             with self.places((0, rows), (0, columns)) as (i, j):
                 target[place(i, j)] = value(i, j)
             return
@@ -180,11 +182,11 @@ class Matrices:
     ) -> list[Expr]:  # fmt: skip
         """What comes of all numbers: of each thread's own, and then of all threads' by eights."""
         ib = self.ib
-        best = [ib.allocate(dtype, (1,), name="best", scope="local" if self._by_threads else "") for dtype, _ in first]
+        best = [ib.allocate(dtype, (1,), name="best", scope="local" if self.by_threads else "") for dtype, _ in first]
         for one, (_, value) in zip(best, first):
             one[0] = value
         visit(best)
-        if not self._by_threads:
+        if not self.by_threads:
             return [ib.let("found", one[0]) for one in best]
         every = [ib.allocate(dtype, (self._count,), name="every", scope="shared") for dtype, _ in first]
         for held, one in zip(every, best):
@@ -212,3 +214,27 @@ def reflector(ib: Any, leading: Any, below: Any, dtype: str) -> tuple[Any, Any, 
     apart = ib.let("apart", te.select(is_done, te.const(1, "float64"), leading - moved))
     quotient = te.select(is_done, te.const(0, "float64"), (moved - leading) / moved)
     return moved, apart, ib.let("scale", quotient.astype(dtype))
+
+
+def reflect_columns(m: Matrices, x: Any, b: Any, step: Any, first: Any, scale: Any, vector: Any, sums: Any) -> None:
+    """Reflects the columns from `first` on by a vector, whose element `step` is 1."""
+    _, rows, columns = x.buffer.shape
+    with m.each(first, columns) as j:
+        sums[j] = x[b, step, j]
+    with m.ib.for_range(step + 1, rows, name="i") as i, m.each(first, columns) as j:
+        sums[j] = sums[j] + vector[i] * x[b, i, j]
+    with m.each(first, columns) as j:
+        x[b, step, j] = x[b, step, j] - scale * sums[j]
+    with m.places((step + 1, rows), (first, columns)) as (i, j):
+        x[b, i, j] = x[b, i, j] - scale * vector[i] * sums[j]
+
+
+def square(element: Any) -> Any:
+    """In float64."""
+    wide = element.astype("float64")
+    return wide * wide
+
+
+def epsilon_of(dtype: str) -> float:
+    """The distance from 1 to the next number."""
+    return {"float32": 2.0**-23, "float64": 2.0**-52}[dtype_of(dtype).name]

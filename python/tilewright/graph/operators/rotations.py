@@ -1,4 +1,4 @@
-"""Eigenvalues and singular values by Jacobi's rotations: in each round, each row is in one pair of rows."""
+"""Singular values by Jacobi's rotations: in each round, each row is in one pair of rows."""
 
 from __future__ import annotations
 
@@ -7,48 +7,15 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ... import te
-from ...dtypes import dtype_of
 from ...te import Expr, Tensor
 from .common import operator
 from .factors import made_by
-from .matrices import Matrices
+from .matrices import Matrices, epsilon_of
 
 __all__: list[str] = []
 
 _MOST_SWEEPS = 40
 """So many times each pair of rows is rotated at most. About 10 are enough for hundreds of rows."""
-
-
-@operator
-def diagonalize(x: Tensor, *, by_threads: bool) -> tuple[Tensor, Tensor]:
-    """The eigenvalues, in no order, and the eigenvectors, a row each, of symmetric matrices [batch, rows, rows]."""
-    return made_by(_diagonalize, [(x.shape[:2], x.dtype), (x.shape, x.dtype)], [x], by_threads)
-
-
-def _diagonalize(m: Matrices, x: Any, values: Any, vectors: Any) -> None:
-    rows, dtype = x.buffer.shape[1], x.dtype
-    ib, epsilon = m.ib, _epsilon(dtype)
-    work, turned, spare = (
-        ib.allocate(dtype, x.buffer.shape, name=name, scope="global") for name in ("work", "turned", "spare")
-    )  # fmt: skip
-    with m.each_matrix() as b:
-        with m.places((0, rows), (0, rows)) as (i, j):
-            work[b, i, j] = x[b, i, j]
-            vectors[b, i, j] = te.select(i.equal(j), te.const(1, dtype), te.const(0, dtype))
-
-        norm = ib.let("norm", te.sqrt(_squares(m, x, b)).astype(dtype))
-
-        def angle(i: Any, j: Any) -> tuple[Expr, Expr, Expr]:
-            between = ib.let("between", work[b, i, j])
-            return te.abs(between) > norm * (epsilon / 8), work[b, j, j] - work[b, i, i], between
-
-        with _sweeps(m, rows, dtype, angle) as turn:
-            turn(rows, work, turned, lambda i, k: (b, i, k), of_columns=True)
-            turn(rows, vectors, spare, lambda i, k: (b, i, k))
-            turn(rows, turned, work, lambda i, k: (b, i, k))
-            m.replace(rows, rows, lambda i, j: spare[b, i, j], vectors, lambda i, j: (b, i, j), dtype)
-        with m.each(0, rows) as i:
-            values[b, i] = work[b, i, i]
 
 
 @operator
@@ -63,7 +30,7 @@ def orthogonalize(x: Tensor, *, by_threads: bool) -> tuple[Tensor, Tensor]:
 
 def _orthogonalize(m: Matrices, x: Any, made: Any, rotations: Any) -> None:
     _, rows, columns = x.buffer.shape
-    ib, dtype, epsilon = m.ib, x.dtype, _epsilon(x.dtype)
+    ib, dtype, epsilon = m.ib, x.dtype, epsilon_of(x.dtype)
     turned = ib.allocate(dtype, x.buffer.shape, name="turned", scope="global")
     spare = ib.allocate(dtype, rotations.buffer.shape, name="spare", scope="global")
     with m.each_matrix() as b:
@@ -110,16 +77,11 @@ def _squares(m: Matrices, x: Any, b: Any) -> Expr:
     return m.total(0, rows, of_row)
 
 
-def _epsilon(dtype: str) -> float:
-    return {"float32": 2.0**-23, "float64": 2.0**-52}[dtype_of(dtype).name]
-
-
 class _Turn(Protocol):
-    """Turns elements of pairs of rows or of columns: their number, from one buffer to another, by their places."""
+    """Turns elements of pairs of rows: their number, from one buffer to another, by their places."""
 
     def __call__(
-        self, length: int, source: Any, target: Any, place: Callable[[Any, Any], tuple[Any, ...]], *,
-        of_columns: bool = False,
+        self, length: int, source: Any, target: Any, place: Callable[[Any, Any], tuple[Any, ...]]
     ) -> None: ...  # fmt: skip
 
 
@@ -130,7 +92,7 @@ def _sweeps(
     """Rounds, until no pair of rows has to be rotated: the place of a row in a round is as in a tournament.
 
     `angle` says of two rows whether they have to be, the difference of their squares, and their product. Gives what
-    turns the elements of each pair of rows, or `of_columns`: their number, from one buffer to another, by their places.
+    turns the elements of each pair of rows.
     """
     ib = m.ib
     around = rows - 1 + rows % 2  # the number of rounds; the row of this number, where there is one, stays in its place
@@ -139,18 +101,14 @@ def _sweeps(
     state = m.held("int32", 1, "state")
     one, zero = te.const(1, dtype), te.const(0, dtype)
 
-    def turn(
-        length: int, source: Any, target: Any, place: Callable[[Any, Any], tuple[Any, ...]], *, of_columns: bool = False
-    ) -> None:
-        def value(r: Any, c: Any) -> Expr:
-            i = c if of_columns else r
-            partner = ib.let("partner", partners[i])
-            other_place = place(r, partner) if of_columns else place(partner, c)
-            own, other = ib.let("own", source[place(r, c)]), ib.let("other", source[other_place])
+    def turn(length: int, source: Any, target: Any, place: Callable[[Any, Any], tuple[Any, ...]]) -> None:
+        def value(i: Any, c: Any) -> Expr:
+            other_place = place(ib.let("partner", partners[i]), c)
+            own, other = ib.let("own", source[place(i, c)]), ib.let("other", source[other_place])
             # Of small angles this is more exact than a sum with the cosine.
             return own - sines[i] * (other + half_tangents[i] * own)
 
-        m.replace(*((length, rows) if of_columns else (rows, length)), value, target, place, dtype)
+        m.replace(rows, length, value, target, place, dtype)
 
     with m.once():
         state[0] = te.const(1, "int32")
