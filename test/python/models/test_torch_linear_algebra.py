@@ -115,6 +115,27 @@ def test_results(case: str) -> None:
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("name", ["eigh", "svd", "svd_of_less_rank", "pinv"])
+def test_results_in_float64(name: str) -> None:
+    function, *given = CASES[name](20)
+    _check(function, *(one.double() for one in given))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["eigh", "svd", "svdvals"])
+def test_eigenvalues_of_many_rows(name: str) -> None:
+    _check(*CASES[name](150))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_eigenvalues_of_small_and_large_numbers(scale: float) -> None:
+    _check(lambda a: linalg.eigh(a).eigenvalues, (_numbers(9, 9) * scale))
+    _check(lambda a: linalg.eigh(a).eigenvalues, torch.zeros(3, 3))
+    _check(lambda a: linalg.eigh(a).eigenvalues, torch.tensor([[scale]]))
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["qr", "geqrf", "cholesky", "lu", "lu_tall", "lu_solve", "inv", "det", "lstsq_gels"])
 def test_factors_by_halves(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_algebra, "WHOLE", 9)
