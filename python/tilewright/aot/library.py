@@ -22,7 +22,7 @@ from ..ir.passes import run_passes
 from ..messages.printable import in_c_comment
 from ..messages.progress import progress
 from ..native.callable import CallableBase
-from ..storage.private_files import checked_path, replace_file
+from ..storage.private_files import checked_path, write_result
 from .linking import find_compiler, find_linker, link_library
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def export_object(
             "export_library takes it"
         )
     (checked,) = _checked(function)
-    replace_file(str(checked_path(path)), object_of(checked, processors_of(mcpu), architectures), mode=0o666)
+    write_result(checked_path(path), object_of(checked, processors_of(mcpu), architectures), 0o666)
 
 
 def object_of(function: Function | Dispatch, mcpu: list[str] | None, architectures: Sequence[str]) -> bytes:
@@ -198,7 +198,8 @@ def export_library(
     TypeError, ValueError
         For what `tw.build` has not made, two functions of one name, and an `mcpu` that is no processor.
     TilewrightError
-        Where there is no compiler to link with, or it fails; where a function is built for target sim.
+        Where there is no compiler to link with, or it fails; where a function is built for target sim; where the
+        library cannot be written.
 
     >>> export_library([mmult, softmax], "kernels.so")      # doctest: +SKIP
     >>> tvm_ffi.load_module("./kernels.so").mmult(a, b, c)  # doctest: +SKIP
@@ -314,7 +315,7 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
     for function in checked:
         lines += _function_lines(function)
     lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
-    replace_file(str(checked_path(path)), "\n".join(lines).encode(), mode=0o666)
+    write_result(checked_path(path), "\n".join(lines).encode(), 0o666)
 
 
 def _function_lines(function: Function | Dispatch) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import TilewrightError
 from ..native.tools import run_tool
-from ..storage.private_files import replace_file
+from ..storage.private_files import write_result
 
 __all__ = ["find_compiler", "find_linker", "link_library"]
 
@@ -63,4 +63,4 @@ def link_library(
             f"{result.stderr.strip()}\n({shlex.join(arguments)})"
         )
     # Whoever has the old library loaded keeps it: it is replaced, not written over.
-    replace_file(str(path), made.read_bytes(), mode=0o777)
+    write_result(path, made.read_bytes(), 0o777)

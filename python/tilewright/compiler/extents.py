@@ -44,7 +44,8 @@ def extents_of(signature: Signature, arrays: tuple[Any, ...]) -> list[int]:
             not isinstance(wanted, int) or wanted == extent for wanted, extent in zip(argument.shape, given)
         )
         if not fits:
-            raise ValueError(f"{signature}: {argument.name}: got shape {given}")
+            wanted = ", ".join(map(str, argument.shape)) + "," * (len(argument.shape) == 1)
+            raise ValueError(f"{signature}: {argument.name}: expected shape ({wanted}), got {given}")
         extents.extend(given)
         extents.extend(_strides_without(argument))
     flags = [array is not None for argument, array in zip(arguments, arrays) if argument.optional]

@@ -58,6 +58,8 @@ def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) 
     """The user's own passes by the stage that they follow, checked against the stages that `target` has."""
     hooks: dict[str, tuple[Hook, ...]] = {}
     known = stages_of(target)
+    if after is not None and not isinstance(after, Mapping):
+        raise TilewrightTypeError(f"expected after as a dictionary of passes by stage, got {type(after).__name__}")
     for stage, given in (after or {}).items():
         if stage not in known:
             raise TilewrightValueError(

@@ -24,6 +24,7 @@ __all__ = [
     "replace_file",
     "state_folder",
     "user_key",
+    "write_result",
 ]
 
 _KEY_BYTES = 32
@@ -128,6 +129,14 @@ def replace_file(name: str, data: bytes, *, mode: int = 0o600, dir_fd: int | Non
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=dir_fd)
         raise
+
+
+def write_result(path: Path, data: bytes, mode: int) -> None:
+    """Writes a file that the user asked for, as `replace_file` does. Raises TilewrightError with the reason."""
+    try:
+        replace_file(str(path), data, mode=mode)
+    except OSError as error:
+        raise TilewrightError(f"{path}: {error.strerror}") from None
 
 
 def _state_path() -> Path:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TilewrightError
+from ..errors import TilewrightError, TilewrightTypeError
+from ..storage.private_files import checked_path
 
 if TYPE_CHECKING:
     from ..compiler import Function
@@ -51,11 +51,14 @@ def view_data(
     >>> [pane["name"] for pane in data["programs"][0]["panes"]]      # doctest: +SKIP
     ['source', 'nest', 'te', 'linalg', 'loops', 'gpu', 'nvvm', 'ptx', 'sass', 'cuda', 'host-cpp', 'host']
     """
+    from ..runtime.timeline import Timeline
     from .compare import comparison
     from .data import FORMAT, checked_functions, function_data
     from .timeline_data import timeline_data
 
     programs = [function_data(function, *arrays) for function in checked_functions(functions)]
+    if timeline is not None and not isinstance(timeline, Timeline):
+        raise TilewrightTypeError(f"expected what Function.timeline returns as timeline, got {type(timeline).__name__}")
     if timeline is not None:
         programs[0]["timeline"] = timeline_data(timeline, programs[0])
     names = [program["name"] for program in programs]
@@ -88,6 +91,6 @@ def write_page(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
 
     text = page_of(data)
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        checked_path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise TilewrightError(f"{os.fspath(path)}: {error.strerror}") from None
