@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,10 +61,23 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     )  # fmt: skip
     replace_functions(module)
     if not any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
-        return compiler(module, example_inputs)
+        with _without_mkldnn():
+            return compiler(module, example_inputs)
     # PyTorch has several operators of attention for GPUs, each with its own for the gradients. These become matmuls.
     with sdpa_kernel(SDPBackend.MATH):
         return compiler(module, example_inputs)
+
+
+@contextmanager
+def _without_mkldnn() -> Generator[None]:
+    """Traces without oneDNN, whose operator for an LSTM is no function of others."""
+    settings: Any = torch._C  # pyright: ignore[reportPrivateUsage]
+    enabled = settings._get_mkldnn_enabled()
+    settings._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        settings._set_mkldnn_enabled(enabled)
 
 
 def _fallback(options: Mapping[str, Any]) -> bool:
@@ -207,5 +221,6 @@ class _Form:
     device: torch.device
 
     def of(self, made: torch.Tensor) -> torch.Tensor:
-        made = torch.view_as_complex(made) if self.is_complex else made
+        if self.is_complex:  # strides of a tensor without elements may be any
+            made = torch.view_as_complex(made if made.numel() else torch.empty(made.shape, dtype=made.dtype))
         return made if made.device == self.device else made.to(self.device)

@@ -32,9 +32,7 @@ _ON_FLOATS = {
 """By function of sympy, whose result is a float, the graph's operator."""
 
 _RANDOM = "its result is random"
-refused: dict[str, str] = {
-    **dict.fromkeys(("normal_functional.default", "multinomial.default"), _RANDOM),
-}  # fmt: skip
+refused: dict[str, str] = {}
 """Operators that cannot be compiled, and why."""
 
 

@@ -11,9 +11,12 @@ from torch._decomp import decomposition_table  # pyright: ignore[reportUnknownVa
 from . import (
     bessel,
     cells,
+    complex_functions,
     composites,
+    distributions,
     embeddings,
     encoder_layers,
+    histograms,
     linear_algebra,
     lists,
     number_parts,
@@ -37,8 +40,9 @@ def _short(op: Any) -> str:
 
 
 _PARTS = (
-    bessel, cells, composites, embeddings, encoder_layers, linear_algebra, lists, number_parts, polynomials, pools,
-    resizing, sampling, scaled_dot_product, scattering, segments, special_functions,
+    bessel, cells, composites, distributions, embeddings, encoder_layers, histograms, linear_algebra, lists,
+    number_parts, polynomials, pools, resizing, sampling, scaled_dot_product, scattering, segments, special_functions,
+    complex_functions,
 )  # fmt: skip
 
 

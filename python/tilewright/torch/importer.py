@@ -263,8 +263,10 @@ class _Import:
         arguments = [self._argument(one) for one in _arguments(node)]
         with self._builder.node(label, 0):
             call = self._call_of(node, label, short)
+            if _has_no_elements(node):  # whatever the operator is
+                call, arguments = self._call_of(node, label, "zeros.default"), []
             with_complex = any(isinstance(one, Pair) for one in _flat(arguments)) or _is_complex(node)
-            made = convert_complex(call, arguments) if with_complex else CONVERTERS[short](call, *arguments)
+            made = convert_complex(call, arguments) if with_complex else CONVERTERS[call.target](call, *arguments)
         self._values[node] = made
 
     def _body(
@@ -335,6 +337,12 @@ def _is_module(given: Any) -> bool:
 def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
     for one in arguments:
         yield from _flat(one) if isinstance(one, list) else (one,)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _has_no_elements(node: Node) -> bool:
+    """Whether the result is a tensor that has no elements in any call."""
+    value = node.meta["val"]
+    return isinstance(value, torch.Tensor) and any(isinstance(one, int) and not one for one in value.shape)
 
 
 def _is_complex(node: Node) -> bool:

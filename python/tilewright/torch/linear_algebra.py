@@ -225,8 +225,8 @@ def _series(a: torch.Tensor, one: torch.Tensor) -> torch.Tensor:
 
 def _exponential(a: torch.Tensor) -> torch.Tensor:
     """The series of a matrix that is halved until its norm is small; the sum is squared as many times."""
-    wide = a.to(torch.float64)
-    one = torch.eye(a.shape[-1], dtype=torch.float64, device=a.device).expand(a.shape)
+    wide = a.to(torch.complex128 if a.is_complex() else torch.float64)
+    one = torch.eye(a.shape[-1], dtype=wide.dtype, device=a.device).expand(a.shape)
     norm = wide.abs().sum(-2).amax(-1)[..., None, None]
     halvings = torch.log2(torch.clamp(norm / _SMALL_NORM, min=1.0)).ceil().clamp(max=_SQUARINGS)
     total = _series(wide * torch.exp2(-halvings), one)

@@ -85,6 +85,65 @@ def _fractional_max_pool(rank: int) -> Callable[..., tuple[torch.Tensor, torch.T
     return pool
 
 
+def _spread(grad: torch.Tensor, windows: Sequence[tuple[torch.Tensor, torch.Tensor, Any]], x: torch.Tensor
+            ) -> torch.Tensor:  # fmt: skip
+    """The gradient of means of windows. By dimension, where a window begins and ends, and how many elements it has."""
+    lead = x.dim() - len(windows)
+    for d, (begin, end, count) in enumerate(windows, lead):
+        place = torch.arange(x.shape[d], device=x.device)
+        inside = (place >= begin[:, None]) & (place < end[:, None])
+        weights = torch.where(inside, 1 / count.to(torch.float64)[:, None], 0.0).to(grad.dtype)
+        grad = (grad.movedim(d, -1) @ weights).movedim(-1, d)
+    return grad
+
+
+def _has_numbers(*extents: Any) -> bool:
+    return all(isinstance(one, int) for one in extents)
+
+
+def _adaptive_average_backward(rank: int) -> Callable[..., Any]:
+    """The gradient of means of windows that have uneven distances, where an extent is a symbol."""
+
+    def backward(grad: torch.Tensor, x: torch.Tensor) -> Any:
+        sizes, counts = x.shape[-rank:], grad.shape[-rank:]
+        if _has_numbers(*sizes, *counts):
+            return NotImplemented
+        windows: list[Any] = []
+        for size, count in zip(sizes, counts):
+            one = torch.arange(count, device=x.device)
+            begin, end = one * size // count, ((one + 1) * size + count - 1) // count
+            windows.append((begin, end, end - begin))
+        return _spread(grad, windows, x)
+
+    return backward
+
+
+def _average_backward(rank: int) -> Callable[..., Any]:
+    """The gradient of means of windows that have equal distances, where an extent is a symbol."""
+
+    def backward(
+        grad: torch.Tensor, x: torch.Tensor, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+        ceil_mode: bool, count_include_pad: bool, divisor: int | None,
+    ) -> Any:  # fmt: skip
+        del ceil_mode
+        sizes, counts = x.shape[-rank:], grad.shape[-rank:]
+        if _has_numbers(*sizes, *counts):
+            return NotImplemented
+        given = [list(one) * (rank if len(one) == 1 else 1) for one in (kernel, stride or kernel, padding)]
+        windows: list[Any] = []
+        for d, (size, count, reach, step, low) in enumerate(zip(sizes, counts, *given)):
+            begin = torch.arange(count, device=x.device) * step - low
+            end = begin + reach
+            inside = end.clamp(max=size) - begin.clamp(min=0)
+            number = end.clamp(max=size + low) - begin if count_include_pad else inside
+            if divisor:
+                number = torch.full_like(begin, 1 if d else divisor)
+            windows.append((begin, end, number))
+        return _spread(grad, windows, x)
+
+    return backward
+
+
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
     made: dict[Any, Any] = {_aten.max_pool3d_with_indices_backward.default: _pool_backward(3)}
@@ -93,4 +152,6 @@ def decompositions() -> dict[Any, Any]:
         made[getattr(_aten, f"adaptive_max_pool{rank}d_backward").default] = _pool_backward(rank)
         made[getattr(_aten, f"fractional_max_pool{rank}d").default] = _fractional_max_pool(rank)
         made[getattr(_aten, f"fractional_max_pool{rank}d_backward").default] = _pool_backward(rank)
+        made[getattr(_aten, f"_adaptive_avg_pool{rank}d_backward").default] = _adaptive_average_backward(rank)
+        made[getattr(_aten, f"avg_pool{rank}d_backward").default] = _average_backward(rank)
     return made

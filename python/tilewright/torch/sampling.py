@@ -11,14 +11,18 @@ import torch
 __all__ = ["decompositions"]
 
 _aten: Any = torch.ops.aten
-_LINEAR, _NEAREST = 0, 1
+_LINEAR, _NEAREST, _CUBIC = 0, 1, 2
 _ZEROS, _BORDER, _REFLECTION = 0, 1, 2
 
 
-def _place(c: torch.Tensor, size: Any, padding: int, align_corners: bool) -> tuple[torch.Tensor, Any]:
+def _place(c: torch.Tensor, size: Any, align_corners: bool) -> tuple[torch.Tensor, Any]:
     """The place in a dimension that a coordinate from -1 to 1 names, and the derivative of it."""
     factor: Any = (size - 1) / 2 if align_corners else size / 2
-    place = (c + 1) * factor - (0.0 if align_corners else 0.5)
+    return (c + 1) * factor - (0.0 if align_corners else 0.5), factor
+
+
+def _padded(place: torch.Tensor, factor: Any, size: Any, padding: int, align_corners: bool) -> tuple[torch.Tensor, Any]:
+    """The place that a place outside the image stands for, and the derivative of it."""
     if padding == _REFLECTION:
         low, span = (0.0, size - 1) if align_corners else (-0.5, size)
         if span == 0:
@@ -35,33 +39,54 @@ def _place(c: torch.Tensor, size: Any, padding: int, align_corners: bool) -> tup
     return place, factor
 
 
+def _cubic(t: torch.Tensor, offset: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The weight of the element at an offset from -1 to 2, and its derivative by t, which is from 0 to 1."""
+    a, away = -0.75, t - offset if offset < 1 else offset - t
+    sign = 1.0 if offset < 1 else -1.0
+    if offset in (0, 1):
+        return ((a + 2) * away - (a + 3)) * away * away + 1, (3 * (a + 2) * away - 2 * (a + 3)) * away * sign
+    return ((a * away - 5 * a) * away + 8 * a) * away - 4 * a, ((3 * a * away - 10 * a) * away + 8 * a) * sign
+
+
 class _Samples:
     """The elements around each place of a grid, of x as batch x channels x elements."""
 
     def __init__(self, x: torch.Tensor, grid: torch.Tensor, mode: int, padding: int, align_corners: bool) -> None:
         self.x, self.mode, self.sizes = x.flatten(2), mode, x.shape[2:]
+        self._padding, self._align_corners = padding, align_corners
         rank = len(self.sizes)
         # The last coordinate of a place is the first dimension's.
-        found = [_place(grid[..., rank - 1 - d], self.sizes[d], padding, align_corners) for d in range(rank)]
+        found = [_place(grid[..., rank - 1 - d], self.sizes[d], align_corners) for d in range(rank)]
+        if mode != _CUBIC:
+            found = [_padded(*one, size, padding, align_corners) for one, size in zip(found, self.sizes)]
         self.places, self.factors = [one[0] for one in found], [one[1] for one in found]
 
-    def corners(self) -> Iterator[tuple[torch.Tensor, torch.Tensor, list[torch.Tensor], Sequence[int]]]:
-        """By corner the index of its element, whether the image has it, the weights of the dimensions, and its side."""
-        sides = (0, 1) if self.mode == _LINEAR else (0,)
-        for side in itertools.product(sides, repeat=len(self.sizes)):
+    def _side(self, place: torch.Tensor, size: Any, side: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Which element of a dimension it is, its weight, and the weight's derivative by the place."""
+        if self.mode == _NEAREST:
+            return place.round(), torch.ones_like(place), torch.zeros_like(place)
+        if self.mode == _LINEAR:
+            one = place.floor() + side
+            return one, 1 - (place - one).abs(), torch.full_like(place, 1.0 if side else -1.0)
+        first = place.floor()
+        one, _ = _padded(first + side, 1.0, size, self._padding, self._align_corners)
+        return one, *_cubic(place - first, side)
+
+    def corners(self) -> Iterator[tuple[torch.Tensor, torch.Tensor, list[torch.Tensor], list[torch.Tensor]]]:
+        """By corner the index of its element, whether the image has it, and by dimension the weight and its slope."""
+        sides = {_LINEAR: (0, 1), _NEAREST: (0,), _CUBIC: (-1, 0, 1, 2)}[self.mode]
+        for corner in itertools.product(sides, repeat=len(self.sizes)):
             index: Any = 0
             inside: Any = True
             weights: list[torch.Tensor] = []
-            for place, size, offset in zip(self.places, self.sizes, side):
-                if self.mode == _NEAREST:
-                    one = place.round()
-                    weights.append(torch.ones_like(place))
-                else:
-                    one = place.floor() + offset
-                    weights.append(1 - (place - one).abs())
+            slopes: list[torch.Tensor] = []
+            for place, size, side in zip(self.places, self.sizes, corner):
+                one, weight, slope = self._side(place, size, side)
+                weights.append(weight)
+                slopes.append(slope)
                 inside = (one >= 0) & (one <= size - 1) & inside
                 index = index * size + one.clamp(0, size - 1).to(torch.int64)
-            yield index.flatten(1)[:, None].expand(-1, self.x.shape[1], -1), inside, weights, side
+            yield index.flatten(1)[:, None].expand(-1, self.x.shape[1], -1), inside, weights, slopes
 
 
 def _product(factors: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -72,8 +97,6 @@ def _product(factors: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 def _forward(x: torch.Tensor, grid: torch.Tensor, mode: int, padding: int, align_corners: bool) -> Any:
-    if mode not in (_LINEAR, _NEAREST):
-        return NotImplemented
     samples = _Samples(x, grid, mode, padding, align_corners)
     total: Any = 0
     for index, inside, weights, _ in samples.corners():
@@ -86,21 +109,18 @@ def _backward(
     grad: torch.Tensor, x: torch.Tensor, grid: torch.Tensor, mode: int, padding: int, align_corners: bool,
     mask: Sequence[bool],
 ) -> Any:  # fmt: skip
-    if mode not in (_LINEAR, _NEAREST):
-        return NotImplemented
     samples = _Samples(x, grid, mode, padding, align_corners)
     flat = grad.flatten(2)
     of_x = torch.zeros_like(samples.x)
     of_places: list[Any] = [torch.zeros_like(one) for one in samples.places]
-    for index, inside, weights, side in samples.corners():
+    for index, inside, weights, slopes in samples.corners():
         weight = torch.where(inside, _product(weights), 0.0).flatten(1)[:, None]
         of_x = of_x.scatter_add(-1, index, flat * weight)
-        if mode == _LINEAR and mask[1]:
-            slope = (flat * samples.x.gather(-1, index)).sum(1).reshape(inside.shape)
-            slope = torch.where(inside, slope, 0.0)
-            for d, one in enumerate(side):
-                others = [*weights[:d], *weights[d + 1 :], torch.full_like(slope, 1.0 if one else -1.0)]
-                of_places[d] = of_places[d] + slope * _product(others)
+        if mode != _NEAREST and mask[1]:
+            of_element = (flat * samples.x.gather(-1, index)).sum(1).reshape(inside.shape)
+            of_element = torch.where(inside, of_element, 0.0)
+            for d, slope in enumerate(slopes):
+                of_places[d] = of_places[d] + of_element * _product([*weights[:d], *weights[d + 1 :], slope])
     of_grid = torch.stack([one * factor for one, factor in zip(of_places, samples.factors)][::-1], -1)
     return (of_x.reshape(x.shape) if mask[0] else None), of_grid
 

@@ -231,11 +231,6 @@ def _hypot(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.where((larger == 0) | torch.isinf(larger), larger, larger * torch.sqrt(1 + ratio * ratio))
 
 
-@in_doubles
-def _exp2(x: torch.Tensor) -> torch.Tensor:
-    return torch.pow(2.0, x)
-
-
 def _signbit(x: torch.Tensor) -> torch.Tensor:
     integers = {2: torch.int16, 4: torch.int32, 8: torch.int64}
     return x.view(integers[x.dtype.itemsize]) < 0 if x.is_floating_point() else x < 0
@@ -279,7 +274,7 @@ def decompositions() -> dict[Any, Any]:
         _aten.special_i0e.default: _bessel(0, True), _aten.special_i1.default: _bessel(1, False),
         _aten.special_i1e.default: _bessel(1, True), _aten.special_modified_bessel_i0.default: _bessel(0, False),
         _aten.special_modified_bessel_i1.default: _bessel(1, False), _aten.hypot.default: _hypot,
-        _aten.exp2.default: _exp2, _aten.signbit.default: _signbit, _aten.copysign.Tensor: _copysign,
+        _aten.signbit.default: _signbit, _aten.copysign.Tensor: _copysign,
         _aten.copysign.Scalar: _copysign, _aten.fmax.default: _beside_nan(torch.maximum),
         _aten.fmin.default: _beside_nan(torch.minimum), _aten.angle.default: _angle,
     }  # fmt: skip

@@ -151,3 +151,36 @@ def test_images_of_any_size(name: str) -> None:
             module.zero_grad()
         for ours, theirs in zip(*found, strict=True):
             torch.testing.assert_close(ours, theirs.float(), rtol=1e-4, atol=1e-3)
+
+
+def _pools(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    f = torch.nn.functional
+    return (
+        f.adaptive_avg_pool2d(x, (2, 3)), f.avg_pool2d(x, 3, 2, 1), f.avg_pool2d(x, 2, divisor_override=3),
+        f.avg_pool3d(x[:, None], 2, padding=1, count_include_pad=False),
+    )  # fmt: skip
+
+
+def _pools_with_a_part_at_the_end(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    f = torch.nn.functional
+    return (
+        f.avg_pool2d(x, 3, 2, ceil_mode=True, count_include_pad=False), f.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
+        f.max_pool2d(x, 2, 3, 1, ceil_mode=True),
+    )  # fmt: skip
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("function", [_pools, _pools_with_a_part_at_the_end])
+def test_pools_of_symbolic_images(function: Any) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(function, backend="tilewright", dynamic=True, fullgraph=True)
+    for height, width in ((7, 8), (9, 5), (6, 11), (8, 10)):
+        found = []
+        for one in (compiled, function):
+            torch.manual_seed(0)
+            x = torch.randn(2, 3, height, width, dtype=torch.float64, requires_grad=True)
+            made = one(x)
+            sum(each.square().sum() for each in made).backward()
+            found.append([*made, x.grad])
+        for ours, theirs in zip(*found, strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)

@@ -158,3 +158,22 @@ def test_nothing_is_repeated() -> None:
     tiled, total = model(x)
     assert tiled.shape == (4, 0, 3)
     assert total == 0
+
+
+@pytest.mark.sweep
+def test_tensors_that_never_have_elements() -> None:
+    torch = pytest.importorskip("torch")
+    from tilewright.torch.backend import compile_fx
+
+    def function(x, z):  # noqa: ANN001, ANN202
+        f = torch.nn.functional
+        return (
+            x.cumsum(0), x.cumprod(1), x.sort(0).values, f.layer_norm(x, (3,)), z.conj() * 2, x.sum(0), x.roll(1, 0),
+            torch.linalg.inv(x.new_zeros(0, 2, 2)), f.conv1d(x[..., None], x.new_ones(2, 3, 1)), x.argsort(1),
+        )  # fmt: skip
+
+    given = torch.randn(0, 3), torch.zeros(0, 2, dtype=torch.complex64)
+    made = torch.compile(function, backend=compile_fx, fullgraph=True)(*given)
+    for ours, theirs in zip(made, function(*given), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert torch.equal(ours, theirs)

@@ -86,9 +86,17 @@ FORWARD: dict[str, tuple[Any, ...]] = {
     "slopes": (lambda x: F.rrelu(x), _numbers(5)),
     "a product of two": (lambda x, y, w: F.bilinear(x, y, w), _numbers(4, 2), _numbers(4, 3), _numbers(5, 2, 3)),
 }
+
+
+def _cubic(padding: str, corners: bool) -> Any:
+    return lambda x, g: F.grid_sample(x, g, "bicubic", padding, corners)
+
+
 GRADIENTS: dict[str, tuple[Any, ...]] = {
     "samples of a volume": (lambda x, g: F.grid_sample(x, g, padding_mode="reflection", align_corners=False),
                             _numbers(1, 2, 3, 4, 5), _numbers(1, 2, 2, 3, 3)),
+    **{f"cubic samples with {padding}": (_cubic(padding, corners), _numbers(1, 2, 4, 5), _numbers(1, 3, 2, 2))
+       for padding, corners in (("zeros", True), ("border", False), ("reflection", False))},
     "nearest samples": (lambda x, g: F.grid_sample(x, g, mode="nearest", align_corners=True),
                         _numbers(1, 2, 4, 5), _numbers(1, 3, 2, 2)),
     "nearest pixels": (lambda x: F.interpolate(x, scale_factor=2), _numbers(1, 2, 3, 4)),

@@ -104,3 +104,15 @@ def test_indices_may_be_in_the_processors_memory() -> None:
         given = torch.empty(5, 3, device="cuda"), torch.empty(4, dtype=torch.int64)
     assert backend._device(given) == given[0].device
     assert backend._device(given[1:]) == torch.device("cpu")
+
+
+@pytest.mark.sweep
+def test_a_module_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+    torch.compiler.reset()
+    module = torch.nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True)
+    compiled = torch.compile(module, backend="tilewright", fullgraph=True)
+    for training in (True, False):
+        module.train(training)
+        x = torch.randn(2, 5, 3)
+        torch.testing.assert_close(compiled(x)[0], module(x)[0], rtol=1e-5, atol=1e-5)

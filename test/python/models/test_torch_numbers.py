@@ -66,3 +66,9 @@ def test_matrices_that_are_triangular_or_zero_and_exponentials() -> None:
     _check(torch.matrix_exp, torch.zeros(3, 3))
     _check(lambda x: torch.cholesky(x @ x.mT + torch.eye(4)), torch.randn(4, 4), tolerance=1e-5)
     _check(torch.fft.hfft, torch.randn(2), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_signs(dtype):
+    x = torch.tensor([1.5, -2, 0, -0.0, float("nan"), float("inf"), -float("inf")], dtype=dtype)
+    _check(lambda x: (x.sign(), x.sgn()), x)

@@ -138,10 +138,15 @@ def test_a_histogram(dtype):
     _check(lambda x: torch.histc(x.float(), bins=4, min=0, max=4), x)
 
 
-def test_a_histogram_of_the_data_s_range():
-    message = r"\(aten.histc.default\): expected a range that is given, min < max, got 0 and 0"
-    with pytest.raises(tw.CompileError, match=message):
-        tw.compile(Calls(lambda x: torch.histc(x, bins=4)), (torch.randn(5),), target="cpu")
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    "x", [torch.linspace(-2, 5, 20).square(), torch.full((3,), 2.0)], ids=["numbers", "equal ones"]
+)
+def test_a_histogram_of_the_data_s_range(x):
+    edges = torch.tensor([-1.0, 0.5, 2.0])
+    _check(lambda x: torch.histc(x, bins=4), x)
+    _check(lambda x: (*torch.histogram(x, 4), torch.histogram(x, 5, range=(-2.0, 3.0)).hist), x)
+    _check(lambda x: (torch.histogram(x, edges).hist, torch.histogram(x, 3, weight=x, density=True).hist), x)
 
 
 @pytest.mark.sample(1)

@@ -43,6 +43,52 @@ def test_dropout_s_gradient_has_the_mask_of_its_result():
     assert set(y.unique().tolist()) == {0.0, 4.0} and abs(float((y == 0).float().mean()) - 0.25) < 0.049
 
 
+def _shares(x, classes):
+    return torch.nn.functional.one_hot(x.flatten(), classes).double().mean(0)
+
+
+@pytest.mark.sweep
+def test_classes():
+    weights = torch.tensor([1.0, 0.0, 2.0, 5.0])
+
+    def draw(weights):
+        rows = weights.expand(20_000, 4)
+        logits = weights.log()
+        return (
+            torch.multinomial(rows, 1), torch.multinomial(weights, 20_000, replacement=True),
+            torch.multinomial(rows, 3), torch.distributions.Categorical(logits=logits).sample((20_000,)),
+        )  # fmt: skip
+
+    torch.manual_seed(2)
+    one, many, distinct, categories = _compiled(draw)(weights)
+    for found in (one, many, categories):
+        torch.testing.assert_close(_shares(found, 4), weights.double() / 8, rtol=0, atol=0.018)  # five deviations
+    assert distinct.shape == (20_000, 3) and distinct.dtype == torch.int64
+    assert torch.equal(distinct.sort(-1).values, torch.tensor([0, 2, 3]).expand(20_000, 3))
+    torch.testing.assert_close(_shares(distinct[:, 0], 4), weights.double() / 8, rtol=0, atol=0.018)
+
+
+@pytest.mark.sweep
+def test_distributions():
+    n = 40_000
+
+    def draw():
+        d = torch.distributions
+        gammas = d.Gamma(torch.tensor([0.5, 3.0]), torch.tensor([1.0, 2.0])).sample((n,))
+        shares = d.Dirichlet(torch.tensor([1.0, 3.0])).sample((n,))
+        return (
+            torch.normal(2.0, 3.0, (n,)), torch.empty(n).uniform_(-1, 3), torch.zeros(n).normal_(1, 0.5),
+            gammas[:, 0], gammas[:, 1], shares[:, 0], shares[:, 1], d.Beta(2.0, 3.0).sample((n,)),
+        )  # fmt: skip
+
+    torch.manual_seed(5)
+    moments = [(2, 9), (1, 4 / 3), (1, 0.25), (0.5, 0.5), (1.5, 0.75), (0.25, 0.0375), (0.75, 0.0375), (0.4, 0.04)]
+    for found, (mean, variance) in zip(_compiled(draw)(), moments, strict=True):
+        assert abs(float(found.mean()) - mean) < 5 * (variance / n) ** 0.5
+        assert float(found.var()) == pytest.approx(variance, rel=0.1)
+    assert draw()[1].min() >= -1 and _compiled(draw)()[1].max() < 3
+
+
 def test_a_constant_of_64_bits():
     x = tw.te.compute((2,), lambda i: tw.te.const(2**63 + 1, "uint64"), name="x")
     assert tw.build(tw.create_schedule(x.op), [x], target="cpu") is not None

@@ -40,12 +40,25 @@ _OF_EACH_PART = (
     "clone.default", "alias.default", "detach.default", "contiguous.default", "lift_fresh_copy.default",
     "index.Tensor", "_unsafe_index.Tensor", "index_select.default", "gather.default", "repeat.default",
     "neg.default", "sum.default", "sum.dim_IntList", "mean.default", "mean.dim", "cumsum.default", "add.Tensor",
-    "sub.Tensor", "constant_pad_nd.default", "tril.default", "triu.default",
+    "sub.Tensor", "add.Scalar", "sub.Scalar", "constant_pad_nd.default", "tril.default", "triu.default",
+    "diagonal.default", "as_strided.default", "as_strided_scatter.default", "index_put.default",
+    "_unsafe_index_put.default", "scatter.src", "scatter.value", "scatter_add.default", "masked_select.default",
+    "masked_scatter.default", "alias_copy.default", "view_copy.default", "expand_copy.default",
+    "permute_copy.default", "_reshape_copy.default", "flatten.using_ints", "pad.default",
+    "split_with_sizes_copy.default", "reflection_pad1d.default", "reflection_pad2d.default",
+    "reflection_pad3d.default", "replication_pad1d.default", "replication_pad2d.default", "replication_pad3d.default",
+    "prims.broadcast_in_dim.default", "prims.transpose.default", "prims.reshape.default", "prims.clone.default",
+    "prims.neg.default", "prims.sum.default", "prims.add.default", "prims.sub.default",
 )  # fmt: skip
 """Operators that are linear in their complex operands: they are done to the real parts, and to the imaginary ones."""
 
-_SUMS = ("add.Tensor", "sub.Tensor")
-_PRODUCTS = ("mul.Tensor", "mul.Scalar", "mm.default", "bmm.default", "matmul.default", "dot.default", "mv.default")
+_SUMS = ("add.Tensor", "sub.Tensor", "add.Scalar", "sub.Scalar", "prims.add.default", "prims.sub.default")
+_PRODUCTS = (
+    "mul.Tensor", "mul.Scalar", "mm.default", "bmm.default", "matmul.default", "dot.default", "mv.default",
+    "prims.mul.default",
+)  # fmt: skip
+_NUMBERS = {"constant_pad_nd.default": 2, "pad.default": 3, "scatter.value": 3}
+"""By operator, which operand is a number of Python that is an element: a real one has no imaginary part."""
 
 
 def parted(call: Call, x: Value) -> Pair:
@@ -69,6 +82,9 @@ def convert_complex(call: Call, arguments: Sequence[Any]) -> Any:
         # Of the terms of a sum, those that are real have no imaginary part; a factor of a term stays one of both parts.
         terms = [_pair(call, one) for one in arguments[:2]] if name in _SUMS else []
         operands = [*terms, *arguments[len(terms) :]]
+        if name in _NUMBERS:
+            number: Any = operands[_NUMBERS[name]] or 0
+            operands[_NUMBERS[name]] = complex(number)
         parts = [CONVERTERS[name](call, *(_part(one, part) for one in operands)) for part in range(2)]
         if isinstance(parts[0], list):
             return [Pair(real, imaginary) for real, imaginary in zip(*parts)]
@@ -82,6 +98,8 @@ def _part(argument: Any, part: int) -> Any:
     """The real (0) or the imaginary part (1) of an operand; what is not complex is as it is."""
     if isinstance(argument, Pair):
         return argument.imaginary if part else argument.real
+    if isinstance(argument, complex):
+        return argument.imag if part else argument.real
     return [_part(one, part) for one in argument] if isinstance(argument, list) else argument  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -117,29 +135,34 @@ def _product(call: Call, multiply: Converter, a: Any, b: Any) -> Pair:
     )
 
 
-def _square(call: Call, x: Pair) -> Value:
-    return call.op("add", call.op("mul", x.real, x.real), call.op("mul", x.imaginary, x.imaginary))
-
-
-@complex_converter("div.Tensor", "div.Scalar")
+@complex_converter("div.Tensor", "div.Scalar", "true_divide.Tensor", "prims.div.default")
 def _div(call: Call, a: Any, b: Any) -> Pair:
-    divide = CONVERTERS["div.Tensor"]
+    """The quotient as Smith has it: both parts of the divisor are divided by the larger one, so that no square of them
+    overflows."""
+    divide, op = CONVERTERS["div.Tensor"], call.op
     if not isinstance(b, (Pair, complex)):
         return _pair(call, a).by_part(lambda part: divide(call, part, b))
-    b = _pair(call, b)
-    conjugate = Pair(b.real, call.op("neg", b.imaginary))
-    square = _square(call, b)
-    over = _product(call, CONVERTERS["mul.Tensor"], a, conjugate)
-    return over.by_part(lambda part: divide(call, part, square))
+    a, b = _pair(call, a), _pair(call, b)
+    swapped = op("less", op("abs", b.real), op("abs", b.imaginary))
+    larger, smaller = op("where", swapped, b.imaginary, b.real), op("where", swapped, b.real, b.imaginary)
+    ratio = op("div", smaller, larger)
+    divisor = op("add", larger, op("mul", smaller, ratio))
+    real = op("add", op("mul", op("where", swapped, a.real, a.imaginary), ratio),
+              op("where", swapped, a.imaginary, a.real))  # fmt: skip
+    imaginary = op("sub", op("where", swapped, op("mul", a.imaginary, ratio), a.imaginary),
+                   op("where", swapped, a.real, op("mul", a.real, ratio)))  # fmt: skip
+    return Pair(op("div", real, divisor), op("div", imaginary, divisor))
 
 
 @complex_converter("_conj.default", "_conj_physical.default", "conj_physical.default")
-def _conjugate(call: Call, x: Pair) -> Pair:
+def _conjugate(call: Call, x: Any) -> Pair:
+    x = _pair(call, x)
     return Pair(x.real, call.op("neg", x.imaginary))
 
 
 @complex_converter("resolve_conj.default", "resolve_neg.default")
-def _as_it_is(call: Call, x: Pair) -> Pair:
+@converter("resolve_conj.default", "resolve_neg.default", "_conj_physical.default", "conj_physical.default")
+def _as_it_is(call: Call, x: Any) -> Any:
     del call
     return x
 
@@ -158,7 +181,15 @@ def _where(call: Call, condition: Value, x: Any, y: Any) -> Pair:
 
 @complex_converter("abs.default")
 def _abs(call: Call, x: Pair) -> Value:
-    return call.op("sqrt", _square(call, x))
+    """By the quotient of the parts, whose square does not overflow."""
+    parts = call.op("abs", x.real), call.op("abs", x.imaginary)
+    larger, smaller = call.op("max", *parts), call.op("min", *parts)
+    zero, one = call.constant(0, larger), call.constant(1, larger)
+    ratio = call.op("div", smaller, call.op("where", call.op("equal", larger, zero), one, larger))
+    length = call.op("mul", larger, call.op("sqrt", call.op("add", one, call.op("mul", ratio, ratio))))
+    infinity = call.constant(float("inf"), larger)
+    infinite = call.op("or", *(call.op("equal", part, infinity) for part in parts))
+    return call.op("where", infinite, infinity, length)
 
 
 @complex_converter("sgn.default")
@@ -201,6 +232,22 @@ def _equal(call: Call, a: Any, b: Any) -> Value:
     return call.op("and", *(call.op("equal", *(_part(one, part) for one in pairs)) for part in range(2)))
 
 
+@complex_converter("ne.Tensor", "ne.Scalar")
+def _differs(call: Call, a: Any, b: Any) -> Value:
+    return call.op("not", _equal(call, a, b))
+
+
+@complex_converter("logical_not.default")
+def _is_zero(call: Call, x: Pair) -> Value:
+    return _equal(call, x, 0)
+
+
+@complex_converter("logical_and.default", "logical_or.default", "logical_xor.default")
+def _logical(call: Call, a: Any, b: Any) -> Value:
+    name = call.target.removeprefix("logical_").removesuffix(".default")
+    return call.op(name, *(_differs(call, x, 0) if isinstance(x, Pair) else call.cast(x, "bool") for x in (a, b)))
+
+
 def _numbers(call: Call, x: Any, dtype: str) -> Pair:
     """Numbers that are real, or one of Python's, as a pair of that type."""
     if isinstance(x, Value):
@@ -213,17 +260,37 @@ def _isnan(call: Call, x: Pair) -> Value:
     return call.op("or", call.op("isnan", x.real), call.op("isnan", x.imaginary))
 
 
-@complex_converter("_to_copy.default", "to.dtype")
+@complex_converter("var.correction", "var_mean.correction")
+def _variance(call: Call, x: Pair, *given: Any) -> Any:
+    """The sum of the variances of the parts."""
+    parts: list[Any] = [CONVERTERS[call.target](call, part, *given) for part in (x.real, x.imaginary)]
+    if call.target == "var.correction":
+        return call.op("add", *parts)
+    (real, mean), (imaginary, other) = parts
+    return call.op("add", real, imaginary), Pair(mean, other)
+
+
+@complex_converter("isinf.default")
+def _isinf(call: Call, x: Pair) -> Value:
+    return call.op("or", *(CONVERTERS["isinf.default"](call, part) for part in (x.real, x.imaginary)))
+
+
+@complex_converter("_to_copy.default", "to.dtype", "prims.convert_element_type.default")
 def _to(call: Call, x: Any, *_: Any) -> Any:
     dtype, wanted = call.dtype, call.is_complex
+    if isinstance(x, Pair) and dtype == "bool":
+        return _differs(call, x, 0)
     if isinstance(x, Pair):
         return x.by_part(lambda part: call.cast(part, dtype)) if wanted else call.cast(x.real, dtype)
     return _pair(call, x)
 
 
-@complex_converter("full.default")
-def _full(call: Call, shape: Sequence[Any], value: Any, *_: Any) -> Pair:
-    del shape
+@complex_converter("full.default", "full_like.default", "fill.Scalar", "fill.Tensor", "new_full.default")
+def _full(call: Call, _: Any, value: Any, *rest: Any) -> Pair:
+    return _filled(call, rest[0] if call.target == "new_full.default" else value)
+
+
+def _filled(call: Call, value: Any) -> Pair:
     return _pair(call, value).by_part(lambda part: call.expand(part, call.shape))
 
 
@@ -233,9 +300,21 @@ def _copy(call: Call, x: Any, source: Any, *_: Any) -> Pair:
     return _pair(call, source).by_part(lambda part: call.expand(part, call.shape))
 
 
-@complex_converter("new_zeros.default", "zeros_like.default")
+@complex_converter("new_zeros.default", "zeros_like.default", "zeros.default", "empty.memory_format")
+@complex_converter("empty_strided.default", "empty_like.default", "new_empty.default", "empty_permuted.default")
+@complex_converter("new_empty_strided.default")
 def _zeros(call: Call, *_: Any) -> Pair:
-    return _pair(call, 0).by_part(lambda part: call.expand(part, call.shape))
+    return _filled(call, 0)
+
+
+@complex_converter("ones.default", "ones_like.default", "new_ones.default")
+def _ones(call: Call, *_: Any) -> Pair:
+    return _filled(call, 1)
+
+
+@complex_converter("scalar_tensor.default")
+def _scalar_tensor(call: Call, value: Any, *_: Any) -> Pair:
+    return _pair(call, value)
 
 
 # Operators between real tensors and complex ones: PyTorch has decompositions of some, which write to views.

@@ -29,13 +29,21 @@ def _unary(name: str) -> Callable[[Call, Value], Value]:
 
 
 for _aten, _name in {
-    "abs": "abs", "neg": "neg", "sign": "sign", "sgn": "sign", "sqrt": "sqrt", "rsqrt": "rsqrt",
+    "abs": "abs", "neg": "neg", "sqrt": "sqrt", "rsqrt": "rsqrt",
     "reciprocal": "reciprocal", "exp": "exp", "log": "log", "log1p": "log1p", "sin": "sin", "cos": "cos",
     "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf", "sigmoid": "sigmoid", "relu": "relu",
     "bitwise_not": "not",
 }.items():  # fmt: skip
     CONVERTERS[f"{_aten}.default"] = _unary(_name)
+
+
+@converter("sign.default", "sgn.default")
+def _sign(call: Call, x: Value) -> Value:
+    if not _is_float(x.dtype):
+        return call.op("sign", x)
+    zero = call.constant(0, x)  # PyTorch's sign of NaN is 0
+    return call.op("sub", *(call.cast(call.op(name, x, zero), x.dtype) for name in ("greater", "less")))
 
 
 def _rounding(name: str) -> Callable[[Call, Value], Value]:

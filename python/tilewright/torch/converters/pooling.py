@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
-from ..call import Call, converter
+from ..call import Call, converter, of_shape
 
 
 def _each(values: Sequence[int], rank: int) -> list[int]:
@@ -29,14 +29,20 @@ class _Windows:
         self.dilations = _each(dilation, rank)
         self.after = list(self.padding)
         for d, extent in enumerate(self.x.shape[2:]):
-            if ceil_mode:
-                size = call.number(extent, f"ceil_mode, dimension {d + 2}")
+            if ceil_mode and not isinstance(extent, int):
+                self.after[d] += self.strides[d] - 1  # one window more than there may be: `made` leaves it out
+            elif ceil_mode:
+                size = int(extent)
                 reach = (self.kernel[d] - 1) * self.dilations[d] + 1
                 room = size + 2 * self.padding[d]
                 count = math.ceil((room - reach) / self.strides[d]) + 1
                 if (count - 1) * self.strides[d] >= size + self.padding[d]:
                     count -= 1
                 self.after[d] += max((count - 1) * self.strides[d] + reach - room, 0)
+
+    def made(self, call: Call, x: Value) -> Value:
+        """What windows make, of those that PyTorch has."""
+        return of_shape(call, x, [*x.shape[:2], *call.shape[-len(self.kernel) :]])
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -52,8 +58,8 @@ def _max_pool(rank: int) -> Any:
         dilation: Sequence[int], ceil_mode: bool,
     ) -> Any:  # fmt: skip
         windows = _Windows(call, x, rank, kernel, stride, padding, dilation, ceil_mode)
-        best = call.op("max_pool", windows.x, **windows.attributes)
-        places = call.op("max_pool_indices", windows.x, **windows.attributes, column_major=False)
+        best = windows.made(call, call.op("max_pool", windows.x, **windows.attributes))
+        places = windows.made(call, call.op("max_pool_indices", windows.x, **windows.attributes, column_major=False))
         count: Any = 1
         for extent in windows.x.shape[2:]:
             count = count * extent
@@ -70,7 +76,7 @@ def _avg_pool(rank: int) -> Any:
     ) -> Value:  # fmt: skip
         wide = "float32" if call.dtype in ("float16", "bfloat16") else call.dtype
         windows = _Windows(call, x, rank, kernel, stride, padding, [1], ceil_mode)
-        total = call.op("sum_pool", call.cast(windows.x, wide), **windows.attributes)
+        total = windows.made(call, call.op("sum_pool", call.cast(windows.x, wide), **windows.attributes))
         if divisor_override:
             count = call.constant(divisor_override, wide)
         elif not any(windows.padding) and windows.after == windows.padding:
