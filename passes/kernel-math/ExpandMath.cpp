@@ -1,7 +1,7 @@
-//===- ExpandMath.cpp - functions of math from what a GPU has -------------===//
+//===- ExpandMath.cpp - functions of math as arithmetic -------------------===//
 //
-// Libdevice is not linked. Of f32, the unit for special functions has 2^x; everything else is arithmetic. The formulas
-// are in Functions.h.
+// Libdevice is not linked. Of f32, a GPU's unit for special functions has 2^x; everything else is arithmetic. The
+// formulas are in Functions.h.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/kernel-math/Functions.h"
@@ -65,32 +65,24 @@ struct ComputeInF32 : RewritePattern {
 
 /// Replaces an `Op` by what `function` builds of its operands.
 template <typename Op, auto function> struct Expand : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
+  Expand(MLIRContext *context, bool hasUnit = true, PatternBenefit benefit = 1)
+      : OpRewritePattern<Op>(context, benefit), hasUnit(hasUnit) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     Type type = op->getOperand(0).getType();
     if (!isSupported(type))
       return rewriter.notifyMatchFailure(op, "not on f32 or f64");
-    if (isa<math::Exp2Op>(op) && !getElementTypeOrSelf(type).isF64())
+    MathBuilder m(rewriter, op.getLoc(), type, hasUnit);
+    if (isa<math::Exp2Op>(op) && m.hasExp2())
       return rewriter.notifyMatchFailure(op, "2^x of f32 is an instruction");
-    MathBuilder m(rewriter, op.getLoc(), type);
     if constexpr (std::is_invocable_v<decltype(function), Float, Float>)
       rewriter.replaceOp(op, function(Float{&m, op->getOperand(0)}, Float{&m, op->getOperand(1)}).value);
     else
       rewriter.replaceOp(op, function(Float{&m, op->getOperand(0)}).value);
     return success();
   }
-};
 
-/// The same of f64 alone.
-template <typename Op, auto function> struct ExpandDouble : Expand<Op, function> {
-  using Expand<Op, function>::Expand;
-
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF64())
-      return rewriter.notifyMatchFailure(op, "not on f64");
-    return Expand<Op, function>::matchAndRewrite(op, rewriter);
-  }
+  bool hasUnit;
 };
 
 /// The square root and the division are both rounded correctly.
@@ -111,15 +103,18 @@ bool isTermBesideOne(Value value) {
 }
 
 struct ExpandErfOfTerm : OpRewritePattern<math::ErfOp> {
-  using OpRewritePattern::OpRewritePattern;
+  ExpandErfOfTerm(MLIRContext *context, bool hasUnit, PatternBenefit benefit)
+      : OpRewritePattern(context, benefit), hasUnit(hasUnit) {}
 
   LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32() || !isTermBesideOne(op))
       return rewriter.notifyMatchFailure(op, "not on f32, or for more than a sum with 1");
-    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    MathBuilder m(rewriter, op.getLoc(), op.getType(), hasUnit);
     rewriter.replaceOp(op, kernelmath::erfOfTerm(Float{&m, op.getOperand()}).value);
     return success();
   }
+
+  bool hasUnit;
 };
 
 /// A value and the positive number that it is multiplied by.
@@ -140,7 +135,8 @@ Multiple multipleOf(Value value) {
 
 /// gelu: a product of x and 1 + erf(c x) needs neither of its factors.
 struct ExpandProductWithErf : OpRewritePattern<math::ErfOp> {
-  using OpRewritePattern::OpRewritePattern;
+  ExpandProductWithErf(MLIRContext *context, bool hasUnit, PatternBenefit benefit)
+      : OpRewritePattern(context, benefit), hasUnit(hasUnit) {}
 
   LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
     auto sum = op->hasOneUse() ? dyn_cast<arith::AddFOp>(*op->user_begin()) : nullptr;
@@ -154,13 +150,15 @@ struct ExpandProductWithErf : OpRewritePattern<math::ErfOp> {
     Multiple x = factor == z.of ? Multiple{factor, 1.0} : multipleOf(factor);
     if (x.of != z.of)
       return rewriter.notifyMatchFailure(op, "not for a product with what erf is of");
-    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    MathBuilder m(rewriter, op.getLoc(), op.getType(), hasUnit);
     Float result = kernelmath::productWithErf({&m, x.of}, x.by, {&m, op.getOperand()}, z.by);
     rewriter.replaceOp(product, result.value);
     rewriter.eraseOp(sum);
     rewriter.eraseOp(op);
     return success();
   }
+
+  bool hasUnit;
 };
 
 /// Beside 1, a power of 2 that is subnormal is 0 once it is rounded.
@@ -283,30 +281,26 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<Expand<math::IsNaNOp, isNaN>, Expand<math::IsInfOp, isInf>, Expand<math::IsFiniteOp, isFinite>,
-                 UnrollLanes<math::IPowIOp>, ExpandIntegerPower>(context);
     namespace f = kernelmath;
-    patterns.add<Expand<math::ErfOp, f::erf>, Expand<math::AsinhOp, f::asinh>, Expand<math::AcoshOp, f::acosh>,
-                 Expand<math::AtanhOp, f::atanh>, Expand<math::Log1pOp, f::log1p>, Expand<math::ExpM1Op, f::expm1>>(
-        context, /*benefit=*/1);
-    patterns.add<ExpandErfOfTerm>(context, /*benefit=*/2);
-    patterns.add<ExpandProductWithErf>(context, /*benefit=*/3);
-    // C libraries are off by 8 units and more next to multiples of pi / 2.
-    if (onlyBeyondLLVM)
-      patterns.add<ExpandDouble<math::SinOp, f::sin>, ExpandDouble<math::CosOp, f::cos>,
-                   ExpandDouble<math::TanOp, f::tan>, ExpandDouble<math::Log10Op, f::log10>>(context);
-    // LLVM takes the logarithm of 1 + x, and 1 from the power, which loses small numbers.
-    if (!onlyBeyondLLVM) {
+    bool hasUnit = !onProcessor;
+    patterns.add<UnrollLanes<math::IPowIOp>, ExpandIntegerPower>(context);
+    patterns.add<ExpandKnownPower>(context, /*benefit=*/2);
+    // C libraries compute one element at a time, and are off by 8 units and more next to multiples of pi / 2.
+    patterns.add<Expand<math::IsNaNOp, isNaN>, Expand<math::IsInfOp, isInf>, Expand<math::IsFiniteOp, isFinite>,
+                 Expand<math::ErfOp, f::erf>, Expand<math::AsinhOp, f::asinh>, Expand<math::AcoshOp, f::acosh>,
+                 Expand<math::AtanhOp, f::atanh>, Expand<math::Log1pOp, f::log1p>, Expand<math::ExpM1Op, f::expm1>,
+                 Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::SinhOp, f::sinh>,
+                 Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>, Expand<math::LogOp, f::log>,
+                 Expand<math::Log2Op, f::log2>, Expand<math::Log10Op, f::log10>, Expand<math::SinOp, f::sin>,
+                 Expand<math::CosOp, f::cos>, Expand<math::TanOp, f::tan>, Expand<math::AsinOp, f::asin>,
+                 Expand<math::AcosOp, f::acos>, Expand<math::AtanOp, f::atan>, Expand<math::Atan2Op, f::atan2>,
+                 Expand<math::PowFOp, f::pow>>(context, hasUnit);
+    patterns.add<ExpandErfOfTerm>(context, hasUnit, /*benefit=*/2);
+    patterns.add<ExpandProductWithErf>(context, hasUnit, /*benefit=*/3);
+    if (!onProcessor) {
       f::populateQuantization(patterns);
-      patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,
-                   Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::SinhOp, f::sinh>,
-                   Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>, Expand<math::LogOp, f::log>,
-                   Expand<math::Log2Op, f::log2>, Expand<math::Log10Op, f::log10>, Expand<math::SinOp, f::sin>,
-                   Expand<math::CosOp, f::cos>, Expand<math::TanOp, f::tan>, Expand<math::AsinOp, f::asin>,
-                   Expand<math::AcosOp, f::acos>, Expand<math::AtanOp, f::atan>, Expand<math::Atan2Op, f::atan2>>(
-          context);
-      patterns.add<Expand<math::PowFOp, f::pow>>(context, /*benefit=*/1);
-      patterns.add<ExpandKnownPower, ApproximateTerm>(context, /*benefit=*/2);
+      patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>>(context);
+      patterns.add<ApproximateTerm>(context, /*benefit=*/2);
     }
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false);

@@ -1,16 +1,19 @@
 //===- Exponential.cpp - powers of e and what is made of them -------------===//
 #include "passes/kernel-math/Functions.h"
 
+using namespace mlir;
 using namespace tilewright::kernelmath;
 
 /// 2^n of an integral n that a normal number holds.
 static Float powerOf2(Int n) { return fromBits((n + n.m->bias()) << n.m->fraction()); }
 
-Float tilewright::kernelmath::scale(Float p, Float n) {
+static Float scale(Float p, Int n) {
   // In two steps, as 2^n alone may be beyond the range where the product is not.
-  Int whole = toInt(n), half = shiftSigned(whole, 1);
-  return p * powerOf2(half) * powerOf2(whole - half);
+  Int half = shiftSigned(n, 1);
+  return p * powerOf2(half) * powerOf2(n - half);
 }
+
+Float tilewright::kernelmath::scale(Float p, Float n) { return ::scale(p, toInt(n)); }
 
 namespace {
 /// x = n ln(2) + r with |r| <= ln(2) / 2, and e^r - 1.
@@ -19,12 +22,18 @@ struct Reduced {
 };
 } // namespace
 
+/// x - n ln(2).
+static Float rest(Float x, Float n) {
+  Pair ln2 = x.m->pair(kLn2);
+  return fma(-n, ln2.low, fma(-n, ln2.high, x));
+}
+
+/// e^r - 1 of a small r.
+static Float powerOf(Float r) { return fma(r * r, r.m->polynomial(r, kExp), r); }
+
 static Reduced reduce(Pair x) {
-  MathBuilder &m = *x.high.m;
-  Pair ln2 = m.pair(kLn2);
-  Float n = roundToEven(x.high * m.part(kLog2e, 0));
-  Float r = fma(-n, ln2.low, fma(-n, ln2.high, x.high)) + x.low;
-  return {n, fma(r * r, m.polynomial(r, kExp), r)};
+  Float n = roundToEven(x.high * x.high.m->part(kLog2e, 0));
+  return {n, powerOf(rest(x.high, n) + x.low)};
 }
 
 Float tilewright::kernelmath::expOfPair(Pair x, int exponent) {
@@ -40,8 +49,16 @@ static Float clamp(Float x) {
 
 Float tilewright::kernelmath::exp(Float x) {
   MathBuilder &m = *x.m;
-  if (m.isDouble())
-    return expOfPair({clamp(x), m.number(0.0)});
+  if (!m.hasExp2()) {
+    // A sum that has no bits left for a fraction has n as its last bits.
+    x = clamp(x);
+    Float shift = m.number(m.isDouble() ? 0x1.8p52 : 0x1.8p23);
+    Float sum = x * m.part(kLog2e, 0) + shift;
+    // What 1 + r loses is added to the rest of the polynomial.
+    Float r = rest(x, sum - shift);
+    Pair first = addToLarger(m.number(1.0), r);
+    return ::scale(first.high + fma(r * r, m.polynomial(r, kExp), first.low), bitsOf(sum) - bitsOf(shift));
+  }
   // e^x = 2^n 2^f, where n is the nearest integer that a normal number's exponent can be, and f is x log2(e) - n with
   // both parts of log2(e): in [-1/2, 1/2], or as far beyond as x is. A sum that has no bits left for a fraction rounds
   // to n, and has n with the bias as its last bits.
@@ -54,12 +71,30 @@ Float tilewright::kernelmath::exp(Float x) {
 
 Float tilewright::kernelmath::exp2(Float x) {
   MathBuilder &m = *x.m;
-  if (!m.isDouble())
+  if (m.hasExp2())
     return exp2OfUnit(x);
+  if (!m.isDouble()) {
+    // Twice the precision rounds once, also to subnormal numbers.
+    MathBuilder wide(m.b, m.b.getLoc(), m.of(m.b.getF64Type()), /*hasUnit=*/false);
+    Float y{&wide, wide.make<arith::ExtFOp>(wide.floatType(), x.value)};
+    y = minimum(maximum(y, -160.0), 130.0);
+    Float n = roundToEven(y), r = (y - n) * wide.part(kLn2, 0);
+    Float result = fma(r * r, wide.polynomial(r, {kExp32, kExp32}), r + 1.0) * powerOf2(toInt(n));
+    return {&m, m.make<arith::TruncFOp>(m.floatType(), result.value)};
+  }
   x = minimum(maximum(x, -1080.0), 1030.0);
   Float n = roundToEven(x);
-  Float r = (x - n) * m.part(kLn2, 0);
-  return scale(1.0 + fma(r * r, m.polynomial(r, kExp), r), n);
+  return scale(1.0 + powerOf((x - n) * m.part(kLn2, 0)), n);
+}
+
+Float tilewright::kernelmath::exp2OfNormal(Float x) {
+  MathBuilder &m = *x.m;
+  if (m.hasExp2())
+    return {&m, m.make<math::Exp2Op>(x.value, arith::FastMathFlags::afn)};
+  // 2^-127 has the bits of 0.
+  x = minimum(maximum(x, -127.0), 127.0);
+  Float n = roundToEven(x);
+  return (1.0 + powerOf((x - n) * m.part(kLn2, 0))) * powerOf2(toInt(n));
 }
 
 /// e^x - 1, of an x that is not near the largest: 2^n (e^r - 1) + (2^n - 1).

@@ -14,6 +14,9 @@ namespace tilewright::kernelmath {
 // Exponential.cpp
 Float exp(Float x);
 Float exp2(Float x);
+/// Of f32, where neither x nor the result matters once it is subnormal, which spares the unit's way around such, and
+/// where x is below 127.5.
+Float exp2OfNormal(Float x);
 Float expm1(Float x);
 Float sinh(Float x);
 Float cosh(Float x);

@@ -20,7 +20,13 @@ Float MathBuilder::part(const Constant &constant, int index) {
 Float MathBuilder::polynomial(Float x, const Polynomial &polynomial) {
   ArrayRef<double> coefficients = isDouble() ? polynomial.f64 : polynomial.f32;
   Float sum = number(coefficients.front());
-  for (double coefficient : coefficients.drop_front())
-    sum = fma(sum, x, number(coefficient));
+  auto contract = arith::FastMathFlags::contract;
+  for (double coefficient : coefficients.drop_front()) {
+    Float next = number(coefficient);
+    if (hasUnit)
+      sum = fma(sum, x, next);
+    else
+      sum.value = make<arith::AddFOp>(make<arith::MulFOp>(sum.value, x.value, contract), next.value, contract);
+  }
   return sum;
 }

@@ -2,7 +2,7 @@
 //
 // Expansions of functions read like the formulas that they are: a Float is a value of f32 or f64, or a vector of such,
 // and its operators build ops of arith, math's fma and rounding, which all targets have. Nothing of it may be
-// contracted or reordered, so no op has fast-math flags but for `exp2OfNormal`.
+// contracted or reordered, so no op has fast-math flags but those of `exp2OfNormal` and `polynomial`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_KERNEL_MATH_MATHBUILDER_H
@@ -48,10 +48,12 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// What all values of one expansion have in common: where they are built, their element type, their lanes.
 class MathBuilder {
 public:
-  MathBuilder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type like)
-      : b(loc, builder), like(like), element(mlir::getElementTypeOrSelf(like)) {}
+  MathBuilder(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type like, bool hasUnit = true)
+      : b(loc, builder), like(like), element(mlir::getElementTypeOrSelf(like)), hasUnit(hasUnit) {}
 
   bool isDouble() const { return element.isF64(); }
+  /// Whether 2^x of these floats is an instruction, as of f32 on a GPU.
+  bool hasExp2() const { return hasUnit && !isDouble(); }
   /// Bits of the whole type, of its precision, and of its fraction; the exponent's bias.
   unsigned width() const { return isDouble() ? 64 : 32; }
   unsigned precision() const { return isDouble() ? 53 : 24; }
@@ -78,6 +80,8 @@ public:
   /// The part of a constant that the floats hold (0), and what they hold of what is left (1, 2).
   Float part(const Constant &constant, int index);
   Pair pair(const Constant &constant) { return {part(constant, 0), part(constant, 1)}; }
+  /// Without a unit, for a processor, each step is a multiplication and an addition that may be contracted: not all
+  /// processors have an instruction for both.
   Float polynomial(Float x, const Polynomial &polynomial);
 
   template <typename Op, typename... Values> mlir::Value make(Values... values) { return Op::create(b, values...); }
@@ -86,6 +90,7 @@ public:
 
 private:
   mlir::Type like, element;
+  bool hasUnit;
 };
 
 // Arithmetic, with numbers on either side.
@@ -114,10 +119,6 @@ inline Float floor(Float x) { return {x.m, x.m->make<mlir::math::FloorOp>(x.valu
 inline Float copySign(Float x, Float sign) { return binary<mlir::math::CopySignOp>(x, sign); }
 /// Two to the power of `x`, which is f32: an instruction of the unit for special functions.
 inline Float exp2OfUnit(Float x) { return {x.m, x.m->make<mlir::math::Exp2Op>(x.value)}; }
-/// The same where neither x nor the result matters once it is subnormal, which spares the unit's way around such.
-inline Float exp2OfNormal(Float x) {
-  return {x.m, x.m->make<mlir::math::Exp2Op>(x.value, mlir::arith::FastMathFlags::afn)};
-}
 
 // Comparisons: ordered, so false where a NaN takes part, but for `!=`.
 inline Bool compare(mlir::arith::CmpFPredicate predicate, Float x, Float y) {

@@ -16,6 +16,9 @@ def ExpandMath : Pass<"expand-math"> {
     the last bits of a sum with 1.5 2^23. A product of x and 1 + erf(c x), as in gelu, has a formula of its own. What is
     no function of te's is left for `check-kernel-ops` to refuse.
 
+    A processor (`on-processor`) has no instruction for 2^x, but others for remainders, quotients and types of 16 bits.
+    There the C library would compute one element at a time; arithmetic goes in vectors.
+
     ```mlir
     %y = math.exp %x : f32
     ```
@@ -36,8 +39,8 @@ def ExpandMath : Pass<"expand-math"> {
     %y = arith.mulf %5, %8 : f32
     ```
   }];
-  let options = [Option<"onlyBeyondLLVM", "only-beyond-llvm", "bool", "false",
-                        "expand only what neither LLVM nor the C library has as exactly, for targets that have both">];
+  let options = [Option<"onProcessor", "on-processor", "bool", "false",
+                        "2^x is arithmetic too, and LLVM has what is no function of real numbers">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
 }

@@ -38,7 +38,7 @@ static void addFloatLegalization(OpPassManager &pm) {
   for (StringRef type : {"f16", "bf16", "f8E4M3FN", "f8E5M2"})
     emulate.sourceTypeStrs.push_back(type.str());
   pm.addPass(math::createMathExtendToSupportedTypes());
-  pm.addPass(createExpandMath(ExpandMathOptions{/*onlyBeyondLLVM=*/true}));
+  pm.addPass(createExpandMath(ExpandMathOptions{/*onProcessor=*/true}));
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   pm.addPass(createLegalizeNarrowFloats(LegalizeNarrowFloatsOptions{/*f64ThroughF32=*/true}));
   // A truncation that an extension follows rounds all the same.

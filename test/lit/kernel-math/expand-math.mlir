@@ -1,7 +1,7 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(expand-math,gpu.module(check-kernel-ops))' | FileCheck %s
 // RUN: tilewright-opt %s --tilewright-pipeline="from=gpu to=nvvm arch=sm_75" | FileCheck %s --check-prefix=NVVM
 
-// RUN: tilewright-opt %s --expand-math=only-beyond-llvm | FileCheck %s --check-prefix=LLVM
+// RUN: tilewright-opt %s --expand-math=on-processor | FileCheck %s --check-prefix=CPU
 
 // NVVM-NOT: __nv_
 // NVVM: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
@@ -334,14 +334,36 @@ func.func @not_only_quantized(%x: f32) -> (i8, f32) {
   return %3, %2 : i8, f32
 }
 
-// For a target with the C library.
-// LLVM-LABEL: func.func @beyond_llvm
-// LLVM: math.exp
-// LLVM-NOT: math.erf
-// LLVM-NOT: math.isinf
-func.func @beyond_llvm(%x: f32) -> i1 {
-  %0 = math.exp %x : f32
-  %1 = math.erf %0 : f32
-  %2 = math.isinf %1 : f32
-  return %2 : i1
+// A processor has no instruction for 2^x. The steps of polynomials may be contracted.
+// CPU-LABEL: func.func @on_processor(
+// CPU-SAME: %[[X:[a-z0-9]*]]: vector<4xf32>
+// CPU-NOT: math.exp
+// CPU: math.fma {{.*}} : vector<4xf32>
+// CPU: %[[M:.*]] = arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : vector<4xf32>
+// CPU-NEXT: arith.addf %[[M]], %{{.*}} fastmath<contract> : vector<4xf32>
+// CPU: arith.bitcast %{{.*}} : vector<4xi32> to vector<4xf32>
+// CPU: %[[E:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<4xf32>
+// CPU-NOT: math.{{(exp2|sin|powf|tanh|log)}}
+// CPU: arith.remf
+// CPU-NOT: math.{{(exp2|sin|powf|tanh|log)}}
+// CPU: return
+func.func @on_processor(%x: vector<4xf32>, %y: vector<4xf32>) -> (vector<4xf32>, vector<4xf32>) {
+  %0 = math.exp %x : vector<4xf32>
+  %1 = math.exp2 %0 : vector<4xf32>
+  %2 = math.sin %1 : vector<4xf32>
+  %3 = math.powf %2, %y : vector<4xf32>
+  %4 = math.tanh %3 : vector<4xf32>
+  %5 = math.log %4 : vector<4xf32>
+  %6 = arith.remf %5, %y : vector<4xf32>
+  %7 = math.exp2 %y : vector<4xf32>
+  return %6, %7 : vector<4xf32>, vector<4xf32>
+}
+
+// CPU-LABEL: func.func @conditions(
+// CPU-NOT: math.erf
+// CPU-NOT: math.isinf
+func.func @conditions(%x: f32) -> i1 {
+  %0 = math.erf %x : f32
+  %1 = math.isinf %0 : f32
+  return %1 : i1
 }
