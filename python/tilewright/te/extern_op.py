@@ -143,10 +143,9 @@ def extern(
     if isinstance(statements, Statement):
         statements = [statements]
     if not is_list(statements) or not statements:
-        raise TypeError(
-            f"{source}: {what}: expected statements, as ib.get() returns, got {statements!r}: a function of a library "
-            "is called beside the built one"
-        )
+        of_library = "" if statements == [] else ": a function of a library is called beside the built one"
+        got = "none" if statements == [] else repr(statements)
+        raise TypeError(f"{source}: {what}: expected statements, as ib.get() returns, got {got}{of_library}")
     check_stores(statements, read, what)
     op.buffers, op.statements = (*read, *made), statements
     op.tag, op.attrs = tag, notes(attrs, what, source)

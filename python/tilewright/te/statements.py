@@ -284,12 +284,15 @@ def expressions_of(one: Statement) -> list[Expr]:
 
 
 def check_stores(statements: Sequence[Statement], inputs: Sequence[Buffer], what: str) -> None:
-    """What statements are given to read stays as it is."""
+    """What statements are given to read stays as it is, and no loop leaves a buffer."""
+    from .places import check_places
+
     for one in statements_in(statements):
         if isinstance(one, Store) and one.buffer in inputs:
             raise ValueError(
                 f"{one.source}: {what}: expected stores to its results, got one to the input {one.buffer.name}"
             )
+    check_places(statements)
 
 
 def store(buffer: Buffer, places: tuple[Expr, ...], value: ExprLike, source: Source) -> Store:

@@ -377,6 +377,52 @@ def test_an_extent_that_is_not_known_at_the_launch() -> None:
     )
 
 
+@pytest.mark.parametrize("where", ["store", "load", "thread", "sum"])
+def test_a_loop_that_leaves_a_buffer(where: str) -> None:
+    a = te.placeholder((8, 4), name="a")
+
+    def fcompute(ins, outs):
+        ib = tir.ir_builder.create()
+        x, c = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        if where == "thread":
+            tx = te.thread_axis("threadIdx.x")
+            ib.scope_attr(tx, "thread_extent", 9)
+            c[tx] = x[0, 0]
+            return ib.get()
+        with ib.for_range(0, 9 if where == "store" else 8) as i:
+            with ib.for_range(1, 4) as j:
+                c[i] = x[7 - i, j] if where == "store" else x[i, j + 1] if where == "load" else x[2 * i - j - 1, j]
+        return ib.get()
+
+    text = {
+        "store": "index 0 of c: expected 0 to 7, got 0 to 8",
+        "load": "index 1 of a: expected 0 to 3, got 2 to 4",
+        "thread": "index 0 of c: expected 0 to 7, got 0 to 8",
+        "sum": "index 0 of a: expected 0 to 7, got -4 to 12",
+    }[where]
+    assert error(ValueError, lambda: te.extern((8,), [a], fcompute, name="c")) == text
+
+
+def test_what_a_condition_guards_may_leave_a_buffer() -> None:
+    a = te.placeholder((8,), name="a")
+
+    def fcompute(ins, outs):
+        ib = tir.ir_builder.create()
+        x, c = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        with ib.for_range(0, 9) as i:
+            with ib.if_scope(i < 8):
+                c[i] = te.if_then_else(i > 0, x[i - 1], 0.0)
+        with ib.for_range(0, 0) as i:
+            c[i + 9] = 0.0
+        return ib.get()
+
+    c = te.extern((8,), [a], fcompute, name="c")
+    func = tvm.build(te.create_schedule(c.op), [a, c], "cpu")
+    x, y = np.arange(8, dtype="float32"), np.empty(8, "float32")
+    func(x, y)
+    np.testing.assert_array_equal(y, [0, 0, 1, 2, 3, 4, 5, 6])
+
+
 def test_arguments() -> None:
     a, h = te.placeholder((8,), name="a"), te.placeholder((8,), "float16", "h")
     wrong = tir.decl_buffer((4,), name="wrong")
@@ -410,9 +456,7 @@ def test_arguments() -> None:
     assert error(TypeError, lambda: extern(fcompute=lambda ins, outs: 3)) == (
         "extern c: expected statements, as ib.get() returns, got 3: a function of a library is called beside the built one"
     )
-    assert error(TypeError, extern) == (
-        "extern c: expected statements, as ib.get() returns, got []: a function of a library is called beside the built one"
-    )
+    assert error(TypeError, extern) == ("extern c: expected statements, as ib.get() returns, got none")
     assert error(ValueError, lambda: copied(lambda ib, ins, outs: ib.buffer_ptr(ins[0]).__setitem__(0, 1.0))) == (
         "extern copied: expected stores to its results, got one to the input a"
     )
