@@ -147,6 +147,15 @@ class NDArray:
             self._block.used_on(stream)
         return stream
 
+    def __copy__(self) -> NDArray:
+        return self.copyto(self.device)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NDArray:
+        return self.copyto(self.device)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return array, (self.numpy(), self.device)
+
     def same_as(self, other: object) -> bool:
         """Whether `other` is this array."""
         return self is other

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -77,6 +80,14 @@ def test_arrays_are_filled_printed_and_made_of_capsules() -> None:
     with pytest.raises(TypeError) as wrong:
         tvm.nd.from_dlpack([1.0])
     assert str(wrong.value) == "expected an array with __dlpack__, got list"
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_of_an_array_has_memory_of_its_own(copied: Callable) -> None:
+    a = tvm.nd.array(np.arange(3, dtype="float32"))
+    b = copied(a)
+    a[:] = np.zeros(3, "float32")
+    assert b.numpy().tolist() == [0, 1, 2] and (b.dtype, b.shape, b.device) == (a.dtype, a.shape, a.device)
 
 
 def test_operations_are_compared_by_identity() -> None:
