@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DriverError, LaunchError, TilewrightError, TilewrightTypeError, TilewrightValueError
@@ -281,3 +283,13 @@ def enabled(kind: object) -> bool:
     except ValueError:
         return False
     return True
+
+
+class _Callable(ModuleType):
+    """This module: TVM has the function `device` under the module's name, ``tvm.runtime.device("cuda", 0)``."""
+
+    def __call__(self, kind: object, index: int = 0) -> Device:
+        return device(kind, index)
+
+
+sys.modules[__name__].__class__ = _Callable

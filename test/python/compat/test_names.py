@@ -147,6 +147,7 @@ def test_time_evaluator() -> None:
 
 
 def test_devices() -> None:
+    assert tvm.runtime.device("cuda", 1) == tvm.cuda(1) and tvm.runtime.device("llvm") == tvm.cpu()
     assert tvm.gpu(1) == tvm.cuda(1) == tvm.device("cuda", 1) == tvm.device(tvm.target.Target("cuda -arch=sm_80"), 1)
     assert tvm.device("llvm -mcpu=core-avx2") == tvm.device("sim") == tvm.cpu() == tvm.device("cpu")
     assert tvm.runtime.enabled("llvm") and tvm.runtime.enabled("cuda") and not tvm.runtime.enabled("opencl")
