@@ -161,7 +161,7 @@ PREPARED = textwrap.dedent(
     import numpy as np
     import tilewright as tw
     from tilewright import te
-    from tilewright.graph import Group, GraphBuilder, TensorType
+    from tilewright.graph import GraphBuilder, TensorType
     from tilewright.compiler.pipeline import Lowering
 
     def slow(owner, name):
@@ -188,7 +188,10 @@ STEPS = {
         "import tilewright.compiler.pipeline as p; slow(p, 'run_passes'); add()",
         "compiling add",
     ),
-    "model": ("slow(Group, 'compile'); tw.compile(graph(), target='cpu')", "compiling net"),
+    "model": (
+        "import tilewright.graph.model as m; slow(m, 'compile_groups'); tw.compile(graph(), target='cpu')",
+        "compiling net",
+    ),
     "passes of a model": (
         "import tilewright.graph.compile as c; slow(c, 'run_passes'); tw.compile(graph(), target='cpu')",
         "optimising net",

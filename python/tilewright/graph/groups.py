@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from .. import te
 from ..errors import CompileError, TilewrightError
 from ..messages.location import Source, at_source
 from ..messages.progress import progress
+from ..native.interruptible import side_by_side
 from ..te import ComputeOp, Tensor, Var
 from ..te.expr import Call, Const, Expr, IterVar, Read, Select
 from ..te.extern_op import ExternOp
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from ..compiler import Function
     from ..target import Target
 
-__all__ = ["Group", "constant_tensor", "read_groups"]
+__all__ = ["Group", "compile_groups", "constant_tensor", "read_groups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class Group:
     `nodes` are the nodes of the model that the operators came from. `ends` says for each result why the group ends
     there. `offsets` are the results' places in the arena, -1 for a result outside of it. `schedule` is the schedule.
     `function` is the compiled program, which takes the inputs, then the results, then the numbers of `symbols`. If it
-    takes an input or a result as a view of it, `views` has that at its place. `library` says how a library computes the
+    takes an input or a result as a view of it, `views` has that at its place. `identifier` is the name of the program.
+    Groups that are the same, with one `key`, share one of the `functions`. `library` says how a library computes the
     group in a call of the model, and what was measured; it is None where the program does. `module` has the IR of the
     values `inputs` and `results`, and keeps it.
     """
@@ -58,6 +62,7 @@ class Group:
     schedule: te.Schedule
     arguments: tuple[Tensor | Strided | Var, ...]
     symbols: tuple[Var, ...]
+    identifier: str
     key: str
     functions: dict[str, Function]
     views: tuple[View | None, ...] = ()
@@ -82,29 +87,6 @@ class Group:
         extents = [extent for one in tensors for extent in one.shape if isinstance(extent, Var)]
         return tuple(dict.fromkeys([*extents, *self.symbols]))
 
-    def compile(self, target: Target) -> Function:
-        """The program for `target`; groups that are the same share one. Raises CompileError with its nodes' names."""
-        if self.key not in self.functions:
-            from ..compiler import build
-
-            try:
-                self.functions[self.key] = build(self.schedule, self.arguments, target=target, name=self.identifier)
-            except TilewrightError as error:
-                raise CompileError(f"{', '.join(self.nodes)}: {error}", stage="te") from error
-        return self.functions[self.key]
-
-    @property
-    def identifier(self) -> str:
-        """The name of the program: none of a function of the C library's, which the program may call. Groups that are
-        not the same have different ones, for a library has all of them."""
-        name = base = "group_" + "".join(c if c.isalnum() else "_" for c in self.name)
-        taken = {function.entry_name for key, function in self.functions.items() if key != self.key}
-        number = 1
-        while name in taken:
-            number += 1
-            name = f"{base}_{number}"
-        return name
-
     @property
     def function(self) -> Function:
         """The compiled program."""
@@ -119,16 +101,59 @@ class Group:
 def read_groups(
     module: ir.Module, function: ir.Operation, symbols: Mapping[str, Var], target: Target
 ) -> list[Group]:  # fmt: skip
-    """The groups of a model's function in a module, in their order."""
+    """The groups of a model's function in a module, in their order. Groups that are the same share one schedule."""
     functions: dict[str, Function] = {}
+    programs: dict[str, _Program] = {}
     with function.context, progress("scheduling the model") as line:
         found = [one.operation for one in function.regions[0].blocks[0].operations]
         found = [one for one in found if one.name == "graph.group"]
-        groups: list[Any] = []
+        groups: list[Group] = []
         for number, operation in enumerate(found):
             line.show(number, len(found), "groups", ir.StringAttr(operation.attributes["name"]).value)
-            groups.append(_read_group(operation, symbols, functions, target, module))
+            read = _read_group(operation)
+            if read.key not in programs:
+                name = _identifier(operation, {one.name for one in programs.values()})
+                programs[read.key] = _program_of(read, name, symbols, target)
+            groups.append(_group_of(operation, read, programs[read.key], functions, module))
         return groups
+
+
+def _identifier(group: ir.Operation, taken: Collection[str]) -> str:
+    """The name of a program: none of a function of the C library's, which the program may call. Programs have different
+    ones, for a library has all of them."""
+    name = ir.StringAttr(group.attributes["name"]).value
+    name = base = "group_" + "".join(c if c.isalnum() else "_" for c in name)
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
+def compile_groups(groups: Sequence[Group], target: Target, tell: Callable[[int, Group], object]) -> None:
+    """Compiles the programs of groups, as many at a time as there are processors; groups that are the same share one.
+
+    `tell` is called with the number of a group, and the group, before it is compiled. Raises CompileError with the
+    names of a group's nodes.
+    """
+    from ..compiler import build
+
+    def compiled(group: Group) -> Function:
+        try:
+            return build(group.schedule, group.arguments, target=target, name=group.identifier)
+        except TilewrightError as error:
+            raise CompileError(f"{', '.join(group.nodes)}: {error}", stage="te") from error
+
+    first: dict[str, int] = {}
+    for number, group in enumerate(groups):
+        first.setdefault(group.key, number)
+    numbers = list(first.values())
+    made = side_by_side(
+        [partial(compiled, groups[number]) for number in numbers], len(os.sched_getaffinity(0)),
+        lambda place: tell(numbers[place], groups[numbers[place]]),
+    )  # fmt: skip
+    for number, function in zip(numbers, made):
+        groups[number].functions[groups[number].key] = function
 
 
 def constant_tensor(operation: ir.Operation, symbols: Mapping[str, Var]) -> Tensor:
@@ -150,67 +175,119 @@ def element_of(attribute: ir.Attribute, dtype: str) -> int | float | bool:
     return bool(number) if dtype == "bool" else number
 
 
-def _read_group(
-    group: ir.Operation, symbols: Mapping[str, Var], functions: dict[str, Function], target: Target, module: ir.Module
-) -> Group:
-    block = group.regions[0].blocks[0]
+@dataclass(frozen=True, slots=True)
+class _ReadGroup:
+    """The operators of a group: the constants and the others, its inputs and what it yields, the nodes of the model
+    that they came from, and as text all that its program depends on."""
+
+    operations: tuple[ir.Operation, ...]
+    inputs: tuple[ir.Value, ...]
+    yielded: tuple[ir.Value, ...]
+    nodes: tuple[str, ...]
+    key: str
+
+    @property
+    def members(self) -> list[ir.Operation]:
+        """The operators that are no constants."""
+        return [one for one in self.operations if one.name != "graph.constant"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """The program of groups that are the same: which of their inputs it takes, and as what."""
+
+    name: str
+    schedule: te.Schedule
+    inputs: tuple[int, ...]
+    types: tuple[TensorType, ...]
+    arguments: tuple[Tensor | Strided | Var, ...]
+    symbols: tuple[Var, ...]
+    views: tuple[View | None, ...]
+
+
+def _read_group(group: ir.Operation) -> _ReadGroup:
+    numbers: dict[ir.Value, int] = {}  # of all values, in the order in which they are read
+    inputs: list[ir.Value] = []
+    found: list[ir.Operation] = []
+    nodes: dict[str, None] = {}
+    text: list[str] = []
+    for each in group.regions[0].blocks[0].operations:
+        operation = each.operation
+        if operation.name == "graph.yield":
+            yielded = tuple(operation.operands)
+            text.append(str([numbers[value] for value in yielded]))
+            return _ReadGroup(tuple(found), tuple(inputs), yielded, tuple(nodes), "\n".join(text))
+        found.append(operation)
+        if operation.name == "graph.constant":
+            numbers[operation.result] = len(numbers)
+            text.append(f"{operation.attributes['value']}")
+            continue
+        for operand in operation.operands:
+            if operand not in numbers:
+                numbers[operand] = len(numbers)
+                inputs.append(operand)
+                text.append(f"{operand.type}")
+        kept = {key: str(operation.attributes[key]) for key in _attribute_names(operation)}
+        text.append(f"{operation.name} {[numbers[operand] for operand in operation.operands]} {kept}")
+        for value in operation.results:
+            numbers[value] = len(numbers)
+        nodes.setdefault(label_of(operation))
+    raise AssertionError("the verifier lets no group through that yields nothing")
+
+
+def _program_of(read: _ReadGroup, name: str, symbols: Mapping[str, Var], target: Target) -> _Program:
     tensors: dict[ir.Value, Tensor] = {}
     inputs: dict[ir.Value, Tensor] = {}
     constants: dict[ir.Value, Tensor] = {}
-    names: list[str] = []
-    members: list[ir.Operation] = []
-    nodes: dict[str, None] = {}
-    text: list[str] = []
-    for operation in block.operations:
-        found = operation.operation
-        if found.name == "graph.constant":
-            with at_source(Source(label_of(found), 0)):
-                tensors[found.result] = constants[found.result] = constant_tensor(found, symbols)
-            text.append(f"{found.attributes['value']}")
-            continue
-        if found.name == "graph.yield":
-            break
-        operands: list[Any] = []
-        for operand in found.operands:
-            if operand not in tensors:
-                kind = from_ir(operand.type, symbols)
-                with at_source(Source(label_of(found), 0)):
+    for operation in read.operations:
+        with at_source(Source(label_of(operation), 0)):
+            if operation.name == "graph.constant":
+                tensors[operation.result] = constants[operation.result] = constant_tensor(operation, symbols)
+                continue
+            for operand in operation.operands:
+                if operand not in tensors:
+                    kind = from_ir(operand.type, symbols)
                     inputs[operand] = te.placeholder(kind.shape, kind.dtype, name=f"x{len(inputs)}")
-                tensors[operand] = inputs[operand]
-                text.append(f"{operand.type}")
-            operands.append(tensors[operand])
-        numbers = [list(tensors).index(operand) for operand in found.operands]
-        kept = {key: str(found.attributes[key]) for key in _attribute_names(found)}
-        text.append(f"{found.name} {numbers} {kept}")
-        made = tensors_of(found, operands, symbols, by_threads=target.kind != "cpu")
-        for value, tensor in zip(found.results, made):
+                    tensors[operand] = inputs[operand]
+        operands = [tensors[operand] for operand in operation.operands]
+        made = tensors_of(operation, operands, symbols, by_threads=target.kind != "cpu")
+        for value, tensor in zip(operation.results, made):
             tensors[value] = tensor
-        names.append(found.name.removeprefix("graph."))
-        members.append(found)
-        nodes.setdefault(label_of(found))
-    yielded = list(block.operations[len(block.operations) - 1].operation.operands)
-    outputs = [tensors[value] for value in yielded]
+    outputs = [tensors[value] for value in read.yielded]
     if target.kind != "cpu":
         outputs = as_one_stage(outputs)
-    attributes = group.attributes
-    ends = tuple(ir.StringAttr(one).value for one in ir.ArrayAttr(attributes["ends"])) if "ends" in attributes else ()
-    offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
-    text.append(str([list(tensors).index(value) for value in yielded]))
-    with at_source(Source(next(reversed(nodes), "group"), 0)):
+    names = {one.name.removeprefix("graph.") for one in read.members}
+    with at_source(Source(next(reversed(read.nodes), "group"), 0)):
         kernel: AttentionGroup | ConvolutionGroup | None = None
         if not ATTENTION.isdisjoint(names):
-            kernel = attention_group(members, constants, symbols, target)
+            kernel = attention_group(read.members, constants, symbols, target)
         elif "windows" in names and target.kind != "cpu":
-            kernel = convolution_group(members, constants, yielded, symbols, target)
+            kernel = convolution_group(read.members, constants, list(read.yielded), symbols, target)
         if kernel is not None:
             schedule, values, arguments, views = kernel.schedule, kernel.values, kernel.arguments, kernel.views
         else:
             schedule, values, arguments, views = _schedule(outputs, target), inputs, (*inputs.values(), *outputs), ()
-    apart = symbols_apart([*inputs.values(), *outputs], members, symbols)
+    apart = symbols_apart([*inputs.values(), *outputs], read.members, symbols)
+    places = {value: number for number, value in enumerate(read.inputs)}
+    return _Program(
+        name, schedule, tuple(places[value] for value in values), tuple(TensorType.of(tensor) for tensor in outputs),
+        (*arguments, *apart), tuple(apart), views,
+    )  # fmt: skip
+
+
+def _group_of(
+    group: ir.Operation, read: _ReadGroup, program: _Program, functions: dict[str, Function], module: ir.Module
+) -> Group:
+    attributes = group.attributes
+    ends = tuple(ir.StringAttr(one).value for one in ir.ArrayAttr(attributes["ends"])) if "ends" in attributes else ()
+    nowhere = (-1,) * len(read.yielded)
+    offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else nowhere
+    operators = tuple(one.name.removeprefix("graph.") for one in read.members)
     return Group(
-        ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(values), tuple(group.results),
-        tuple(TensorType.of(tensor) for tensor in outputs), ends, offsets, schedule, (*arguments, *apart), tuple(apart),
-        "\n".join(text), functions, views, library_call(group), module,
+        ir.StringAttr(attributes["name"]).value, operators, read.nodes,
+        tuple(read.inputs[place] for place in program.inputs), tuple(group.results), program.types, ends, offsets,
+        program.schedule, program.arguments, program.symbols, program.name, read.key, functions, program.views,
+        library_call(group), module,
     )  # fmt: skip
 
 

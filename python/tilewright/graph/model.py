@@ -24,7 +24,7 @@ from ..te import Var
 from .call_by_groups import CallByGroups
 from .checks import Profile, Verification
 from .extent_values import evaluate
-from .groups import Group
+from .groups import Group, compile_groups
 from .memory import memory_of
 from .memory_needs import OUT_OF_MEMORY, explained
 from .plan import Plan
@@ -84,9 +84,9 @@ class Model:
         self._of_tensors = TensorCalls(self)
         self._lock = threading.Lock()
         with progress(f"compiling {name}") as line:
-            for number, group in enumerate(self.groups):
-                line.show(number, len(self.groups), "groups", group.name)
-                group.compile(target)
+            compile_groups(
+                self.groups, target, lambda number, group: line.show(number, len(self.groups), "groups", group.name)
+            )
 
     @property
     def stages(self) -> tuple[str, ...]:

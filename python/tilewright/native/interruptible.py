@@ -6,13 +6,13 @@ import _thread
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from .library import library
 from .signals import in_main_interpreter
 
-__all__ = ["Work", "gets_signals", "interruptibly"]
+__all__ = ["Work", "gets_signals", "interruptibly", "side_by_side"]
 
 T = TypeVar("T")
 
@@ -160,3 +160,49 @@ def interruptibly(
             left(work)
         raise
     return work.result()
+
+
+def side_by_side(
+    calls: Sequence[Callable[[], T]], most: int, tell: Callable[[int], object] = lambda _: None
+) -> list[T]:
+    """What each of the calls returns; up to `most` of them run at a time, and begin in their order.
+
+    `tell` is called with the number of a call, in its thread, before the call begins. Where calls raise, no other one
+    begins, and what the first of them raised is raised. A signal whose handler raises ends the waiting: the calls that
+    have begun go on alone.
+
+    >>> side_by_side([lambda: 1, lambda: 2, lambda: 3], 2)
+    [1, 2, 3]
+    """
+    results: dict[int, T] = {}
+    errors: dict[int, BaseException] = {}
+    numbers = iter(range(len(calls)))
+    is_over = threading.Event()
+
+    def run() -> None:
+        while not is_over.is_set():
+            number = next(numbers, None)  # the interpreter's lock makes this one step
+            if number is None:
+                return
+            try:
+                tell(number)
+                results[number] = calls[number]()
+            except BaseException as error:
+                errors[number] = error
+                is_over.set()
+
+    works = [Work(run) for _ in range(min(most, len(calls)))]
+    try:
+        for work in works:
+            _Thread.start(work)
+        for work in works:
+            work.wait()
+    except BaseException:
+        is_over.set()
+        for work in works:
+            if not work.wait(0):
+                work.abandon()
+        raise
+    if errors:
+        raise errors[min(errors)]
+    return [results[number] for number in range(len(calls))]

@@ -24,7 +24,7 @@ from tilewright.bisection.runs import apart
 from tilewright.ir import context
 from tilewright.ir.passes import run_passes
 from tilewright.native import interruptible
-from tilewright.native.interruptible import interruptibly
+from tilewright.native.interruptible import interruptibly, side_by_side
 from tilewright.native.jit import Engine, lookup
 from tilewright.native.tools import run_tool
 
@@ -284,3 +284,42 @@ def test_passes_wait_for_those_that_nobody_waits_for(held: Held, monkeypatch: py
     run_passes(module, f"builtin.module({LAST})", "testing", "te")
     assert waited[0] is False, "nobody waited before the passes began"
     assert "@unused" not in str(module)
+
+
+def test_calls_run_side_by_side() -> None:
+    both = threading.Barrier(2)  # the first call ends once the second one has begun
+    begun: list[int] = []
+
+    def call(number: int) -> Callable[[], int]:
+        return lambda: both.wait(60) * 0 + number
+
+    assert side_by_side([call(number) for number in range(4)], 2, begun.append) == [0, 1, 2, 3]
+    assert sorted(begun) == [0, 1, 2, 3]
+    assert side_by_side([], 2) == []
+
+
+def test_the_first_error_of_calls_is_raised() -> None:
+    second = threading.Event()
+    begun: list[int] = []
+
+    def first() -> None:
+        second.wait(60)
+        raise ValueError("the first")
+
+    def other() -> None:
+        second.set()
+        raise ValueError("the second")
+
+    with pytest.raises(ValueError, match=r"^the first$"):
+        side_by_side([first, other, other], 2, begun.append)
+    assert begun == [0, 1]  # no other one begins
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("held", [1], indirect=True)
+def test_an_interrupt_ends_the_waiting_for_calls(held: Held) -> None:
+    """The thread that has begun goes on alone, and begins no other call."""
+    begun: list[int] = []
+    interrupt(lambda: side_by_side([lambda: None] * 3, 1, begun.append), held)
+    assert begun == []
+    _runs_again()
