@@ -40,7 +40,7 @@ def model_data(model: Model, profile: Profile | None = None) -> dict[str, Any]:
             line.show(number, len(model.groups), "groups", group.name)
             if group.key not in programs:
                 programs[group.key] = len(programs)
-                shown.append(_program(group.compile(model.target)))
+                shown.append(_program(group.function))
     return {
         "format": FORMAT,
         "kind": "model",
