@@ -9,10 +9,11 @@ from ..dtypes import dtype_of
 from ..te import Tensor
 from ..te.expr import IterVar
 from ..te.schedule import Schedule, Stage
+from .columns import ColumnsInParts, is_of_columns, moving_reads, only_reduction
 from .context import Context, choice, power_of_two
 from .contraction import contraction_of
 from .elementwise import inline
-from .facts import Access, Kind, StageFacts, is_static, length_of
+from .facts import Kind, StageFacts, is_static, length_of
 from .groups import Group
 from .packed_tiles import PackedTiles, is_packed
 from .plan import Decision
@@ -37,16 +38,6 @@ def _lanes(stage: StageFacts) -> int:
     return max(1, 8 * _VECTOR // max(8, *bits))
 
 
-def _reduced(stage: StageFacts) -> list[Access]:
-    """The reads of a reduction that move along with it: not those of one number a row."""
-
-    def moves(access: Access) -> bool:
-        terms = [index and [axis for axis, _ in index.terms.values()] for index in access.indices]
-        return any(axes is None or any(axis in stage.reduced for axis in axes) for axes in terms)
-
-    return [access for access in stage.accesses if moves(access)]
-
-
 def _is_the_compilers(context: Context) -> bool:
     """Whether the program has what the compiler's own loops are an order of magnitude faster for, which it makes of a
     program whose loops are not scheduled: contractions and sums whose results lie together, but matmuls."""
@@ -56,8 +47,8 @@ def _is_the_compilers(context: Context) -> bool:
             continue
         if found is not None and found.b.innermost is not None and not found.b.is_along(found.k):
             return True
-        if found is None and stage.kind == Kind.REDUCTION and stage.spatial:
-            if any(access.innermost is stage.spatial[-1] for access in _reduced(stage)):
+        if found is None and stage.kind == Kind.REDUCTION and stage.spatial and not is_of_columns(stage):
+            if any(access.innermost is stage.spatial[-1] for access in moving_reads(stage)):
                 return True
     return False
 
@@ -154,12 +145,12 @@ class ReductionInParts:
     name = "reduction in parts"
 
     def decide(self, context: Context, group: Group) -> Decision | None:
-        found = self._reduction(group)
+        found = only_reduction(group)
         if found is None or found.op.num_outputs > 1 or not is_static([*found.spatial, *found.reduced]):
             return None
         first, *rest = (length_of(axis) for axis in found.reduced)
         inner = math.prod(rest)
-        is_along = all(access.innermost in (found.reduced[-1], None) for access in _reduced(found))
+        is_along = all(access.innermost in (found.reduced[-1], None) for access in moving_reads(found))
         if found.size > _FEW or first * inner < _LONG or not is_along:
             return None
         lanes = _lanes(found)
@@ -176,18 +167,9 @@ class ReductionInParts:
             ),
         )
 
-    def _reduction(self, group: Group) -> StageFacts | None:
-        """The root, or the only reduction that the root reads."""
-        root = group.root
-        if root.is_empty or group.kept or not group.is_plain_anchor:
-            return None
-        if root.kind == Kind.REDUCTION:
-            return None if group.reductions else root
-        return group.reductions[0] if len(group.reductions) == 1 and root.size == group.reductions[0].size else None
-
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
         inline(s, group)
-        reduction = self._reduction(group)
+        reduction = only_reduction(group)
         assert reduction is not None
         whole = reduction.op.output(0)
         outer = s[whole].op.reduce_axis[0]
@@ -343,4 +325,13 @@ class Serial:
         inline(s, group)
 
 
-CPU_RULES = (AsItIs(), PackedTiles(), ParallelTiles(), ReductionInParts(), ParallelRows(), ParallelMap(), Serial())
+CPU_RULES = (
+    AsItIs(),
+    PackedTiles(),
+    ParallelTiles(),
+    ReductionInParts(),
+    ColumnsInParts(),
+    ParallelRows(),
+    ParallelMap(),
+    Serial(),
+)
