@@ -216,7 +216,10 @@ def _array_of_tensor(what: str, tensor: Any) -> np.ndarray:
 
     if tensor.device.type != "cpu":
         raise ValueError(f"{what}: expected a tensor on cpu, got one on {tensor.device}")
-    return array_of(tensor)
+    try:
+        return array_of(tensor)
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
 
 
 def fitting(value: np.ndarray) -> np.ndarray:

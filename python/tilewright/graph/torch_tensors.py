@@ -9,6 +9,8 @@ import ml_dtypes as ml_dtypes  # names of its types are NumPy's
 import numpy as np
 import torch
 
+from ..errors import TilewrightValueError as ValueError
+
 __all__ = ["array_of", "empty_on_device", "from_device", "tensor_of"]
 
 # Types that NumPy does not have are passed as integers of their width.
@@ -22,9 +24,13 @@ _CARRIERS = {
 def array_of(tensor: torch.Tensor) -> np.ndarray:
     """A tensor in the processor's memory as an array; where it is contiguous, of the same memory.
 
+    Raises ValueError where the tensor has no memory, as a weight has none whose storage was freed.
+
     >>> array_of(torch.ones(2, dtype=torch.bfloat16))
     array([1, 1], dtype=bfloat16)
     """
+    if tensor.numel() and not tensor.untyped_storage().nbytes():
+        raise ValueError("expected a tensor with memory, got one whose storage is empty")
     tensor = tensor.detach().resolve_conj().resolve_neg().contiguous()
     carrier, name = _CARRIERS.get(tensor.dtype, (None, ""))
     if carrier is None:

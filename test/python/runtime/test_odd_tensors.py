@@ -91,3 +91,18 @@ def test_a_tensor_that_torch_negates_is_no_array_of_ours() -> None:
     with pytest.raises(BufferError) as error:
         tw.nd.from_dlpack(torch.arange(8.0)._neg_view())
     assert str(error.value) == "it is negated where it is read (is_neg), pass x.resolve_neg()"
+
+
+@pytest.mark.sweep
+def test_a_model_takes_no_tensor_without_memory() -> None:
+    given, freed = torch.ones(2, 8), torch.ones(2, 8)
+    model = tw.compile(torch.nn.Linear(8, 4), (given,), target="cpu")
+    freed.untyped_storage().resize_(0)
+    with pytest.raises(ValueError) as error:
+        model(freed)
+    assert str(error.value) == "Linear: input 'input': expected a tensor with memory, got one whose storage is empty"
+    linear = torch.nn.Linear(8, 4)
+    linear.weight.data.untyped_storage().resize_(0)
+    with pytest.raises(tw.CompileError) as refused:
+        tw.compile(linear, (given,), target="cpu")
+    assert str(refused.value) == "p_weight: expected a tensor with memory, got one whose storage is empty"
