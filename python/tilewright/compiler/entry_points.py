@@ -72,6 +72,8 @@ def _bound(args: Sequence[Any] | None, binds: Mapping[Tensor, Buffer] | None) ->
     from ..te.statements import Buffer
 
     source = user_source()
+    if not isinstance(binds, Mapping):
+        raise TypeError(f"{source}: binds: expected a dictionary of buffers by tensor, got {binds!r}")
     for tensor, buffer in binds.items():
         if not isinstance(tensor, Tensor) or not isinstance(buffer, Buffer):
             raise TypeError(f"{source}: binds: expected buffers of decl_buffer by tensors, got {tensor!r}: {buffer!r}")

@@ -216,9 +216,13 @@ def _buffer(tensor: Tensor, binds: Mapping[Tensor, Buffer], what: str, source: S
     if len(shape) != len(tensor.shape):
         raise ValueError(f"{source}: {what}: expected constant extents of {tensor.name}, got {tensor.shape}")
     dtype = tensor.op.element_types[tensor.value_index]
+    if not isinstance(binds, Mapping):
+        raise TypeError(f"{source}: {what}: expected binds as a dictionary of buffers by tensor, got {binds!r}")
     bound = next((buffer for key, buffer in binds.items() if key is tensor), None)
     if bound is None:
         return Buffer(tensor.name, shape, dtype, source)
+    if not isinstance(bound, Buffer):
+        raise TypeError(f"{source}: {what}: expected a buffer of decl_buffer for {tensor.name}, got {bound!r}")
     if bound.shape != shape or bound.dtype != tensor.dtype:
         raise ValueError(
             f"{source}: {what}: expected a buffer for {tensor.name} of {list(shape)} {tensor.dtype}, got {bound!r}"

@@ -377,6 +377,7 @@ def test_binds_of_scripts_for_tvm() -> None:
     assert "te.strides = array<i64: -1, 1>" in str(tw.lower(s, [A, B], "f", stage="te", binds={A: rows}))
     other = te.placeholder((n, m), name="other")
     cases: list[tuple[Any, type[Exception], str]] = [
+        ([A], TypeError, "binds: expected a dictionary of buffers by tensor, got [Tensor(name=A, shape=(n, m), dtype=float32)]"),
         ({A: (8, 1)}, TypeError, "binds: expected buffers of decl_buffer by tensors, got Tensor(name=A, shape=(n, m), dtype=float32): (8, 1)"),
         ({A: tw.tir.decl_buffer((n, 4), name="Ab")}, ValueError, "binds: expected a buffer as A, float32 of shape (n, m), got Ab, float32 of shape (n, 4)"),
         ({other: tw.tir.decl_buffer((n, m), name="Ab")}, ValueError, "binds: expected other among the arguments"),

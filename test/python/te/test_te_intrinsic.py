@@ -138,6 +138,12 @@ def test_what_is_declared() -> None:
     assert error(ValueError, lambda: te.decl_tensor_intrin(b.op, fill, binds={a: buffer}, name="twice")) == (
         "decl_tensor_intrin twice: expected a buffer for a of [4, 4] float32, got buffer(wrong, [4], float32)"
     )
+    assert error(TypeError, lambda: te.decl_tensor_intrin(b.op, fill, binds=[buffer], name="twice")) == (
+        "decl_tensor_intrin twice: expected binds as a dictionary of buffers by tensor, got [buffer(wrong, [4], float32)]"
+    )
+    assert error(TypeError, lambda: te.decl_tensor_intrin(b.op, fill, binds={a: 3}, name="twice")) == (
+        "decl_tensor_intrin twice: expected a buffer of decl_buffer for a, got 3"
+    )
 
 
 def test_what_is_returned() -> None:
