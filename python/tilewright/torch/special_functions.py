@@ -25,11 +25,8 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 _SHIFT = 10
 """How far an argument is moved up, to where asymptotic series have converged."""
 
-_ERFC = (
-    -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223,
-    0.17087277,
-)  # fmt: skip
-"""Of a polynomial of 1 / (1 + x / 2): the logarithm of erfc, with a relative error of 1.2e-7 (Numerical Recipes)."""
+_ERFC_TERMS = 50
+"""Of the continued fraction of erfc: from 2 on, it has all digits of float64."""
 
 # Wichura's algorithm AS 241 for the quantiles of the normal distribution: numerators and denominators of quotients.
 _CENTER = (
@@ -101,21 +98,22 @@ def _ndtri(p: torch.Tensor) -> torch.Tensor:
 
 
 def _scaled_erfc(x: torch.Tensor) -> torch.Tensor:
-    """exp(x * x) * erfc(x) of positive numbers."""
-    t = 1 / (1 + x / 2)
-    return t * torch.exp(_polynomial(_ERFC[::-1], t))
+    """exp(x * x) * erfc(x) of numbers from 2 on, by Laplace's continued fraction."""
+    rest: Any = 0.0
+    for i in range(_ERFC_TERMS, 0, -1):
+        rest = i / 2 / (x + rest)
+    return 1 / ((x + rest) * math.sqrt(math.pi))
 
 
 @in_doubles
 def _erfc(x: torch.Tensor) -> torch.Tensor:
-    # The difference keeps its digits up to 4.
-    return torch.where(x < 4, 1 - torch.erf(x), _scaled_erfc(x.clamp(min=0)) * torch.exp(-x * x))
+    return torch.where(x < 2, 1 - torch.erf(x), _scaled_erfc(x.clamp(min=2)) * torch.exp(-x * x))
 
 
 @in_doubles
 def _erfcx(x: torch.Tensor) -> torch.Tensor:
     square = torch.exp(x * x)
-    return torch.where(x < 3, square * (1 - torch.erf(x)), _scaled_erfc(x.clamp(min=0)))
+    return torch.where(x < 2, square * (1 - torch.erf(x)), _scaled_erfc(x.clamp(min=2)))
 
 
 @in_doubles
@@ -261,7 +259,8 @@ def _angle(x: torch.Tensor) -> torch.Tensor:
         real, imaginary = torch.view_as_real(x).unbind(-1)
         return torch.atan2(imaginary, real)
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
-    return torch.where(x.isnan(), x, torch.where(x < 0, math.pi, 0.0).to(x.dtype))
+    turned = torch.where(x < 0, torch.full_like(x, math.pi), 0)
+    return torch.where(x.isnan(), x, turned)
 
 
 def decompositions() -> dict[Any, Any]:

@@ -298,3 +298,23 @@ def test_a_truth_value_of_python_is_refused():
     assert str(caught.value).splitlines()[0] == (
         "node 'item' (item): expected an integer or a float as a number that data decide, got bool"
     )
+
+
+@pytest.mark.sweep
+@torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True)
+def test_gradients_of_what_a_mask_selects():
+    torch._dynamo.reset()
+
+    def function(x, mask, source):
+        return torch.masked_select(x, mask).square().sum() + x[mask].exp().sum(), x.masked_scatter(mask, source)
+
+    compiled = torch.compile(function, backend="tilewright", fullgraph=True)
+    for mask in (X > 0, X < 0, X > 9):
+        found = []
+        for one in (compiled, function):
+            x, source = X.clone().requires_grad_(), torch.arange(8.0).requires_grad_()
+            made = one(x, mask, source)
+            (made[0] + (made[1] * X).sum()).backward()
+            found.append([*made, x.grad, source.grad])
+        for ours, theirs in zip(*found, strict=True):
+            torch.testing.assert_close(ours, theirs)

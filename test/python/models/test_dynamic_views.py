@@ -52,3 +52,54 @@ def test_a_view_beside_what_is_computed() -> None:
 @pytest.mark.sweep
 def test_parts_of_a_symbolic_axis() -> None:
     _check(lambda x: [one * 2 for one in (*x.chunk(3, 1), *x.split(x.shape[1] // 2, 1))], shares=False)
+
+
+def _starts(x: Any, y: Any) -> Any:
+    k = y.shape[0]
+    return x[-k:] * 2, x[:, -k:].sum(1), x[-k] * 1, x[k - 2 :] * 1, x[x.shape[0] - k :] + y, x[-k:-1] * 1
+
+
+@pytest.mark.sweep
+def test_slices_that_begin_at_another_tensor_s_extent() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(_starts, backend=compile_fx, fullgraph=True, dynamic=True)
+    for rows, k in ((6, 2), (7, 3)):
+        x, y = torch.randn(rows, 5), torch.randn(k, 5)
+        for ours, theirs in zip(compiled(x, y), _starts(x, y), strict=True):
+            torch.testing.assert_close(ours, theirs)
+
+
+def _of_number(x: Any, k: int) -> Any:
+    pad = torch.nn.functional.pad
+    return (
+        x[k : k + 2] * 1, x[k] * 2, x[-k] * 2, x[-k : -k + 2] * 3, x[2 - k : 4] + 0, x.narrow(0, k, 2), x[-k:].sum(0),
+        pad(x, (k, 0, 1, k), value=2.0), pad(x, (0, k)), x.topk(k, 0).values,
+    )  # fmt: skip
+
+
+@pytest.mark.sweep
+def test_slices_and_paddings_by_a_number_that_changes() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(_of_number, backend=compile_fx, fullgraph=True, dynamic=True)
+    for k in (2, 3, 4):
+        x = torch.randn(6, 5)
+        for ours, theirs in zip(compiled(x, k), _of_number(x, k), strict=True):
+            torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.sweep
+@torch._dynamo.config.patch(capture_scalar_outputs=True)
+def test_slices_that_begin_at_an_element() -> None:
+    torch._dynamo.reset()
+
+    def function(x: Any, n: Any) -> Any:
+        k = n.item()
+        torch._check(k >= 0)
+        torch._check(k + 2 <= x.size(0))
+        return x[k : k + 2] * 1, x[k] * 2
+
+    compiled = torch.compile(function, backend=compile_fx, fullgraph=True)
+    for k in (3, 0):
+        x, n = torch.randn(6, 5), torch.tensor(k)
+        for ours, theirs in zip(compiled(x, n), function(x, n), strict=True):
+            torch.testing.assert_close(ours, theirs)

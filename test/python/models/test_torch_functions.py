@@ -107,8 +107,8 @@ def test_indices_may_be_in_the_processors_memory() -> None:
 
 
 @pytest.mark.sweep
-def test_a_module_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_a_module_of_cells() -> None:
     torch.compiler.reset()
     module = torch.nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True)
     compiled = torch.compile(module, backend="tilewright", fullgraph=True)

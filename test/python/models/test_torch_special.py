@@ -81,3 +81,15 @@ def test_special_functions_on_a_gpu_s_simulator():
     module.forward = lambda x: (torch.lgamma(x), torch.erfinv(x / 4), torch.special.i0(x))  # type: ignore[method-assign]
     got = tw.compile(module, (x,), target="sim")(x)
     torch.testing.assert_close(tuple(got), (torch.lgamma(x), torch.erfinv(x / 4), torch.special.i0(x)))
+
+
+@pytest.mark.sweep
+def test_the_error_function_s_complement_has_the_digits_of_float64():
+    from tilewright.torch import compile_fx
+
+    def function(x):
+        return torch.erfc(x), torch.special.erfcx(x), torch.special.log_ndtr(-x), (x - 3).angle()
+
+    x = torch.linspace(-6, 26, 200, dtype=torch.float64)
+    made = torch.compile(function, backend=compile_fx)(x)
+    torch.testing.assert_close(made, function(x), rtol=1e-13, atol=0)

@@ -23,7 +23,7 @@ def _full(call: Call, _: Any, value: Any, *rest: Any) -> Value:
 
 @converter("zeros.default", "zeros_like.default", "new_zeros.default", "empty.memory_format")
 @converter("empty_strided.default", "empty_like.default", "new_empty.default", "empty_permuted.default")
-@converter("new_empty_strided.default")
+@converter("new_empty_strided.default", "_efficientzerotensor.default")
 def _zeros(call: Call, *_: Any) -> Value:
     return filled(call, 0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -189,15 +188,23 @@ def _scatter_reduce(
 
 @converter("masked_scatter.default")
 def _masked_scatter(call: Call, x: Value, mask: Value, source: Value) -> Value:
-    sizes = [*x.shape, *mask.shape, *source.shape, *call.shape]
-    if not all(isinstance(one, int) for one in sizes):
-        raise call.error(f"expected extents that are numbers, got {tuple(map(str, sizes))}")
-    count = math.prod(call.shape)
+    count, given = _count(call.shape), _count(source.shape)
     flat = call.reshape(call.expand(mask, call.shape), [count])
     places = call.op("cumsum", call.cast(flat, "int64"), axis=0, exclusive=True, reverse=False)
-    updates = call.op("gather", call.reshape(source, [math.prod(source.shape)]), places, axis=0)
+    elements = call.reshape(source, [given])
+    if not isinstance(given, int):  # an element more, as there may be none
+        elements = call.op("concat", elements, call.expand(call.constant(0, source.dtype), [1]), axis=0)
+    updates = call.op("gather", elements, places, axis=0)
     data = call.reshape(call.expand(x, call.shape), [count])
     return call.reshape(call.op("where", flat, updates, data), call.shape)
+
+
+def _count(shape: Sequence[Any]) -> Any:
+    """How many elements a tensor has."""
+    total: Any = 1
+    for extent in shape:
+        total = total * extent
+    return total
 
 
 @converter("_embedding_bag.default", "_embedding_bag_forward_only.default")

@@ -10,6 +10,8 @@ import numpy as np
 
 from ...graph import Value
 from ...guards import is_listed
+from ...te import Expr, Var
+from ...te import expr as te_expr
 from ..call import Call, converter, of_shape
 
 
@@ -38,13 +40,45 @@ def _transpose(call: Call, x: Value, first: int = 0, second: int = 1) -> Value:
     return call.op("transpose", x, permutation=order)
 
 
+_END = 2**62
+"""Where a slice that has no end ends, or behind that."""
+
+
 def sliced(call: Call, x: Value, axis: int, start: Any, size: Any, step: int = 1) -> Value:
     """So many elements along an axis."""
+    extents = {one.name for one in (*x.shape, size) if isinstance(one, Var)}
+    if _may_be_negative(start) or not _symbols(start) <= extents:  # or the kernel would not have the number
+        first, zero = call.number_of(start), call.constant(0, "int64")
+        negative = call.op("less", first, zero)
+        first = call.op("add", first, call.op("where", negative, call.number_of(x.shape[axis]), zero))
+        places = call.op("iota", shape=[size], axis=0, to="int64")
+        places = call.op("mul", places, call.constant(step, places))
+        return call.op("gather", x, call.op("add", places, call.op("max", first, zero)), axis=axis)
     sizes = [size if d == axis else extent for d, extent in enumerate(x.shape)]
     return call.op(
         "slice", x, starts=[start if d == axis else 0 for d in range(x.rank)],
         steps=[step if d == axis else 1 for d in range(x.rank)], sizes=sizes,
     )  # fmt: skip
+
+
+def _symbols(extent: Any) -> set[str]:
+    """The symbols of an extent."""
+    if isinstance(extent, Var):
+        return {extent.name}
+    parts: Sequence[Any] = getattr(extent, "args", ())
+    return set[str]().union(*map(_symbols, parts))
+
+
+def _may_be_negative(extent: Any) -> bool:
+    """Whether a number counts from the end: it is negative where the symbols are positive, or may be."""
+    if isinstance(extent, int):
+        return extent < 0
+    if not isinstance(extent, te_expr.Call):
+        return isinstance(extent, te_expr.Const) and extent.value < 0
+    first, *rest = extent.args
+    if extent.op == "sub":
+        return isinstance(first, te_expr.Const) or _may_be_negative(first)
+    return _may_be_negative(first) or extent.op not in ("add", "max") and any(map(_may_be_negative, rest))
 
 
 def _start(call: Call, start: Any, extent: Any) -> Any:
@@ -60,8 +94,9 @@ def _start(call: Call, start: Any, extent: Any) -> Any:
 
 @converter("slice.Tensor")
 def _slice(call: Call, x: Value, dim: int, start: Any, end: Any, step: Any) -> Value:
-    del end
     axis = call.axis(dim, x.rank)
+    if isinstance(start, Expr) and step == 1 and (end is None or isinstance(end, int) and end >= _END):
+        start = x.shape[axis] - call.shape[axis]
     return sliced(call, x, axis, _start(call, start, x.shape[axis]), call.shape[axis], step)
 
 
@@ -149,8 +184,9 @@ def _repeat(call: Call, x: Value, repeats: Sequence[Any]) -> Value:
     return call.expand(x, call.shape)
 
 
-def _pads(rank: int, pad: Sequence[Any]) -> tuple[list[int], list[int]]:
-    before, after = [0] * rank, [0] * rank
+def _pads(rank: int, pad: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    before: list[Any] = [0] * rank
+    after: list[Any] = [0] * rank
     for i in range(len(pad) // 2):
         before[rank - 1 - i], after[rank - 1 - i] = pad[2 * i], pad[2 * i + 1]
     return before, after
@@ -160,11 +196,27 @@ def _pads(rank: int, pad: Sequence[Any]) -> tuple[list[int], list[int]]:
 def _constant_pad(call: Call, x: Value, pad: Sequence[Any], value: Any = 0) -> Value:
     before, after = _pads(x.rank, pad)
     for axis, (low, high) in enumerate(zip(before, after)):  # a negative padding cuts
+        if not isinstance(low, int) or not isinstance(high, int):
+            x = _around(call, x, axis, low, high, value)
+            before[axis] = after[axis] = 0
+            continue
         cut = max(-low, 0), max(-high, 0)
         if any(cut):
             x = sliced(call, x, axis, cut[0], x.shape[axis] - cut[0] - cut[1])
     low, high = [max(one, 0) for one in before], [max(one, 0) for one in after]
     return call.op("pad", x, call.constant(value, x), before=low, after=high, mode="constant")
+
+
+def _around(call: Call, x: Value, axis: int, low: Any, high: Any, value: Any) -> Value:
+    """A tensor with so many elements of a value before and after it, which may be symbols."""
+    parts: list[Value] = []
+    for count in (low, None, high):
+        if count is None:
+            parts.append(x)
+        elif not isinstance(count, int) or count:
+            shape = [count if d == axis else extent for d, extent in enumerate(x.shape)]
+            parts.append(call.expand(call.constant(value, x), shape))
+    return call.op("concat", *parts, axis=axis)
 
 
 def _padding(mode: str) -> Any:
