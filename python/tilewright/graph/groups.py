@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Group", "compile_groups", "constant_tensor", "read_groups"]
 
+_MOST_AT_ONCE = 16
+"""No more programs are compiled at a time: each takes some 200 MB of memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -149,7 +152,7 @@ def compile_groups(groups: Sequence[Group], target: Target, tell: Callable[[int,
         first.setdefault(group.key, number)
     numbers = list(first.values())
     made = side_by_side(
-        [partial(compiled, groups[number]) for number in numbers], len(os.sched_getaffinity(0)),
+        [partial(compiled, groups[number]) for number in numbers], min(len(os.sched_getaffinity(0)), _MOST_AT_ONCE),
         lambda place: tell(numbers[place], groups[numbers[place]]),
     )  # fmt: skip
     for number, function in zip(numbers, made):
