@@ -32,8 +32,10 @@ def moving_reads(stage: StageFacts) -> list[Access]:
 
 
 def is_of_columns(stage: StageFacts) -> bool:
-    """Whether a reduction is of columns that are long enough for parts: its results lie together as what they are made
-    of does, and nothing reads them but maps of one for each."""
+    """Whether a reduction is of columns that are long enough for parts.
+
+    Its results lie together, as what they are made of does. Nothing reads them but maps of one for each.
+    """
     if stage.kind != Kind.REDUCTION or stage.op.num_outputs > 1 or not stage.spatial:
         return False
     if not is_static([*stage.spatial, *stage.reduced]) or stage.work < _WORTH:
