@@ -342,7 +342,9 @@ def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
 def _has_no_elements(node: Node) -> bool:
     """Whether the result is a tensor that has no elements in any call."""
     value = node.meta["val"]
-    return isinstance(value, torch.Tensor) and any(isinstance(one, int) and not one for one in value.shape)
+    if not isinstance(value, torch.Tensor) or any(isinstance(one, torch.SymInt) for one in value.shape):
+        return False  # data may decide the others, as of nonzero of a number
+    return not all(value.shape)
 
 
 def _is_complex(node: Node) -> bool:

@@ -177,3 +177,15 @@ def test_tensors_that_never_have_elements() -> None:
     for ours, theirs in zip(made, function(*given), strict=True):
         assert ours.dtype == theirs.dtype
         assert torch.equal(ours, theirs)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("number", [0, 5])
+def test_places_of_a_number(number: int) -> None:
+    torch = pytest.importorskip("torch")
+    from tilewright.torch.backend import compile_fx
+
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        torch._dynamo.reset()
+        made = torch.compile(torch.nonzero, backend=compile_fx, fullgraph=True)(torch.tensor(number))
+    assert torch.equal(made, torch.nonzero(torch.tensor(number)))
