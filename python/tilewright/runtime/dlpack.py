@@ -92,7 +92,7 @@ def read_capsule(array: object, stream: int | None) -> Imported:
     options = {} if stream is None else {"stream": stream}
     producer: Any = array
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor) and array.is_neg():
+    if torch is not None and isinstance(array, torch.Tensor) and producer.is_neg():
         # torch hands over memory without this bit of it.
         raise BufferError("it is negated where it is read (is_neg), pass x.resolve_neg()")
     kind, index = producer.__dlpack_device__()
