@@ -3,11 +3,13 @@
 #include "passes/GuardedRun.h"
 #include "passes/NativeBackEnd.h"
 #include "passes/Pipelines.h"
+#include "passes/host-to-ffi/FusedMultiplyAdd.h"
 #include "passes/host-to-ffi/Passes.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -35,6 +37,10 @@ struct ModuleToHostObject : LLVM::ModuleToObject {
     // The same, but for code that may stand anywhere.
     std::unique_ptr<llvm::TargetMachine> machine((*fixed)->getTarget().createTargetMachine(
         module.getTargetTriple(), chip, features, llvm::TargetOptions(), llvm::Reloc::PIC_));
+    if (machine->getTargetTriple().isX86())
+      for (llvm::Function &function : module)
+        if (!function.isDeclaration() && !machine->getSubtargetImpl(function)->checkFeatures("+fma"))
+          computeFMAInDouble(function);
     SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

@@ -248,6 +248,22 @@ def test_several_levels_in_one_library(functions, tmp_path: Path) -> None:
     np.testing.assert_array_equal(c, a + b)
 
 
+@pytest.mark.sweep
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="levels of x86-64")
+def test_functions_of_math_without_an_instruction_for_fma(tmp_path: Path) -> None:
+    """Steps that have to be exact are computed in float64, in vectors, where a call would compute one element."""
+    functions = {"exp": te.exp, "log": te.log, "tanh": te.tanh, "sin": te.sin}
+    made = [elementwise(f"{name}_of", lambda a, b, f=f: f(a) + 0 * b, "cpu") for name, f in functions.items()]
+    tw.export_library(made, tmp_path / "math.so", mcpu="x86-64-v2")
+    assert "fma" not in dynamic(tmp_path / "math.so", "--undefined-only")
+    module = tvm_ffi.load_module(str(tmp_path / "math.so"))
+    a = np.random.default_rng(0).uniform(0.1, 40, 10_001).astype("float32")
+    for name in functions:
+        module[f"{name}_of"](a, a, c := np.empty_like(a))
+        exact = getattr(np, name)(a.astype("float64"))
+        np.testing.assert_allclose(c, exact, rtol=4 * 2.0**-24, atol=0)
+
+
 def test_the_level_of_this_processor() -> None:
     flags = Path("/proc/cpuinfo").read_text()
     expected = 1
