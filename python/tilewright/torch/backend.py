@@ -155,7 +155,7 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
         sizes: dict[Any, Any] = sizes_of(inputs, given) if has_sizes or has_parts else {}
         results: Any = ()
         if compiled is not None:
-            tensors = [_given(one, device) for one, is_it in zip(given, is_tensor) if is_it]
+            tensors = [_given(one, device, like) for one, like in zip(given, inputs) if isinstance(like, torch.Tensor)]
             if has_parts:
                 tensors = [_parted(one, some, sizes) for one, some in zip(tensors, factors_of_tensors)]
             tensors += [torch.empty(one, dtype=torch.int8, device=device) for one, is_it in zip(given, loose) if is_it]
@@ -188,10 +188,12 @@ def _device(example_inputs: Sequence[Any]) -> torch.device:
     return device
 
 
-def _given(x: torch.Tensor | None, device: torch.device) -> torch.Tensor:
+def _given(x: torch.Tensor | None, device: torch.device, like: torch.Tensor) -> torch.Tensor:
     """A tensor as the graph has it, where it runs; the last dimension of a complex one are its parts. None stands for a
-    token, which has no elements."""
-    x = torch.empty(0) if x is None else x
+    tensor that no result needs, such as a token, which has no elements."""
+    if x is None:
+        is_known = all(isinstance(extent, int) for extent in like.shape)
+        x = torch.zeros(like.shape if is_known else (0,), dtype=like.dtype)
     x = x if x.device == device else x.detach().to(device)
     return torch.view_as_real(x.detach().resolve_conj()) if x.is_complex() else x
 

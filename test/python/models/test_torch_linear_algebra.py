@@ -128,6 +128,17 @@ def test_eigenvalues_of_many_rows(name: str) -> None:
 
 
 @pytest.mark.sweep
+def test_gradients_of_least_squares_in_float64() -> None:
+    """PyTorch gives no gradient of the results that the loss does not need."""
+    found: list[torch.Tensor] = []
+    for function in (_compiled(linalg.lstsq), linalg.lstsq):
+        given = [_numbers(6, n, dtype=torch.float64).requires_grad_() for n in (3, 2)]
+        function(*given)[0].square().sum().backward()
+        found += [one.grad for one in given]
+    torch.testing.assert_close(found[:2], found[2:])
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_eigenvalues_of_small_and_large_numbers(scale: float) -> None:
     _check(lambda a: linalg.eigh(a).eigenvalues, (_numbers(9, 9) * scale))
