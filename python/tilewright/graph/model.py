@@ -45,6 +45,8 @@ class Model:
     NumPy's arrays and any that speak DLPack are taken. One output is returned as it is, several as a tuple: as tensors
     of PyTorch where an input is one, otherwise as arrays of NumPy. For target cuda, inputs in the processor's memory
     are copied to the GPU; where no input is NumPy's or PyTorch's, outputs are `tw.nd` arrays there.
+
+    Making one compiles the groups, and raises CompileError where a group cannot be compiled.
     """
 
     name: str
