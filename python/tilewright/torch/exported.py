@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from .in_place import with_copies, without_writes
 __all__ = ["compile_torch", "import_torch"]
 
 _RENORM = "aten.embedding_renorm.default"
+_TRACING = threading.Lock()  # torch.export fails where another thread exports
 _Range = tuple[int, int | None, int]
 """How small and how large an extent may be, and what divides it."""
 
@@ -67,12 +69,14 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
             raise TypeError(f"example_inputs: expected a tuple of the arguments of {type(model).__name__}, got {got}")
         ranges = dict(_ranges(dynamic_shapes))
         dynamic_shapes = _dimensions(dynamic_shapes, {})
-        program = _exported(model, tuple(example_inputs), dynamic_shapes)
+        with _TRACING:
+            program = _exported(model, tuple(example_inputs), dynamic_shapes)
         arguments = inspect.signature(model.forward).bind(*example_inputs).arguments if dynamic_shapes else {}
     else:
         raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
     name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
-    program = _decomposed(program, name)
+    with _TRACING:
+        program = _decomposed(program, name)
     return _of_program(program, name, _names(program, dynamic_shapes, arguments), ranges)
 
 

@@ -93,6 +93,18 @@ def test_many_threads_call_a_model() -> None:
         assert all(pool.map(right, [1 + i % 9 for i in range(200)]))
 
 
+@pytest.mark.sweep
+def test_many_threads_compile_a_model() -> None:
+    """torch.export is for one thread at a time."""
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(4)])
+    x = torch.ones(2, 8)
+    wanted = model(x).detach()
+    with ThreadPoolExecutor(4) as threads:
+        for made in threads.map(lambda _: tw.compile(model, (x,), target="cpu")(x), range(4)):
+            torch.testing.assert_close(made, wanted)
+
+
 def test_empty_tensors_and_outputs_that_are_inputs() -> None:
     n = te.var("n")
     with GraphBuilder("passing", [("x", TensorType((n, 3), "float32"))], {"n": n}) as b:
