@@ -10,7 +10,7 @@ import numpy as np
 import tilewright as tw
 from tilewright import te, testing
 
-__all__ = ["SQUARES", "Made", "check", "sum_of"]
+__all__ = ["SQUARES", "Made", "check", "check_sum", "sum_of"]
 
 Made = tuple[list[te.Tensor], list[te.Tensor], list[np.ndarray], list[np.ndarray]]
 """Inputs and outputs, an array for each input, and the exact result for each output."""
@@ -44,3 +44,13 @@ def sum_of(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Any, list[Any
 
     y = te.compute(tuple(shape[axis] for axis in kept), element, name="Y")
     return tw.auto_schedule([y], "cpu"), [x, y]
+
+
+def check_sum(shape: tuple[int, ...], axes: tuple[int, ...]) -> str:
+    """The schedule by rules of a sum on a processor rounds as little as a sum of parts does. What explains it."""
+    s, args = sum_of(shape, axes)
+    x = SQUARES[: np.prod(shape)].reshape(shape)
+    y = np.zeros([extent for axis, extent in enumerate(shape) if axis not in axes], "float32")
+    tw.build(s, args, "cpu")(x, y)
+    np.testing.assert_allclose(y, x.sum(axes, dtype="float64"), rtol=1e-6)
+    return s.explain()
