@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -188,7 +189,7 @@ def _scatter_reduce(
 
 @converter("masked_scatter.default")
 def _masked_scatter(call: Call, x: Value, mask: Value, source: Value) -> Value:
-    count, given = _count(call.shape), _count(source.shape)
+    count, given = math.prod(call.shape), math.prod(source.shape)
     flat = call.reshape(call.expand(mask, call.shape), [count])
     places = call.op("cumsum", call.cast(flat, "int64"), axis=0, exclusive=True, reverse=False)
     elements = call.reshape(source, [given])
@@ -197,14 +198,6 @@ def _masked_scatter(call: Call, x: Value, mask: Value, source: Value) -> Value:
     updates = call.op("gather", elements, places, axis=0)
     data = call.reshape(call.expand(x, call.shape), [count])
     return call.reshape(call.op("where", flat, updates, data), call.shape)
-
-
-def _count(shape: Sequence[Any]) -> Any:
-    """How many elements a tensor has."""
-    total: Any = 1
-    for extent in shape:
-        total = total * extent
-    return total
 
 
 @converter("_embedding_bag.default", "_embedding_bag_forward_only.default")
