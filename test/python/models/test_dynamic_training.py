@@ -9,8 +9,10 @@ import re
 from typing import Any
 
 import pytest
-import torch
-from torch import nn
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
 
 
 class Classifier(nn.Module):

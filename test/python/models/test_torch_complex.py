@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import torch
-from torch import nn
 
-import tilewright as tw
-from tilewright.torch.backend import compile_fx
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+import tilewright as tw  # noqa: E402
+from tilewright.torch.backend import compile_fx  # noqa: E402
 
 
 class Rotary(nn.Module):

@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 import pytest
-import torch
-import torch.nn.functional as F
 
-import tilewright as tw
-from tilewright.torch.backend import compile_fx
+torch = pytest.importorskip("torch")
+
+import torch.nn.functional as F  # noqa: E402
+
+import tilewright as tw  # noqa: E402
+from tilewright.torch.backend import compile_fx  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

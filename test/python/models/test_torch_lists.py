@@ -6,11 +6,13 @@ import copy
 from typing import Any
 
 import pytest
-import torch
-from torch import nn
 
-from tilewright.torch import compile_fx
-from tilewright.torch.decompositions import aten_decompositions
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from tilewright.torch import compile_fx  # noqa: E402
+from tilewright.torch.decompositions import aten_decompositions  # noqa: E402
 
 # Two read a tensor's elements as numbers of Python, which torch.compile does not trace, and one is for shards.
 _NOT_TRACED = ("_foreach_addcdiv.Tensor", "_foreach_addcmul.Tensor", "_foreach_powsum.Scalar")

@@ -6,10 +6,12 @@ import copy
 from typing import Any
 
 import pytest
-import torch
-from torch import nn
 
-import tilewright as tw
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+import tilewright as tw  # noqa: E402
 
 gpu = pytest.mark.gpu
 
