@@ -147,16 +147,16 @@ def compile_groups(groups: Sequence[Group], target: Target, tell: Callable[[int,
         except TilewrightError as error:
             raise CompileError(f"{', '.join(group.nodes)}: {error}", stage="te") from error
 
-    first: dict[str, int] = {}
+    first: dict[str, tuple[int, Group]] = {}
     for number, group in enumerate(groups):
-        first.setdefault(group.key, number)
-    numbers = list(first.values())
+        first.setdefault(group.key, (number, group))
+    told = list(first.values())
     made = side_by_side(
-        [partial(compiled, groups[number]) for number in numbers], min(len(os.sched_getaffinity(0)), _MOST_AT_ONCE),
-        lambda place: tell(numbers[place], groups[numbers[place]]),
+        [partial(compiled, group) for _, group in told], min(len(os.sched_getaffinity(0)), _MOST_AT_ONCE),
+        lambda place: tell(*told[place]),
     )  # fmt: skip
-    for number, function in zip(numbers, made):
-        groups[number].functions[groups[number].key] = function
+    for (_, group), function in zip(told, made):
+        group.functions[group.key] = function
 
 
 def constant_tensor(operation: ir.Operation, symbols: Mapping[str, Var]) -> Tensor:

@@ -6,6 +6,7 @@ import _thread
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -142,13 +143,14 @@ def interruptibly(
     `call` has to release the interpreter's lock while it takes long, as functions of `ctypes` do. Once the waiting has
     ended, `stop` is called, which may make `call` end early. If `call` has not ended soon after, it goes on alone, and
     `left` is called.
-    Signals are the main thread's: from any other the call is made as it is.
+    Signals are the main thread's. From a thread of `side_by_side` the call is made as it is, and `stop` is called once
+    that is interrupted. The thread then raises KeyboardInterrupt. From any other thread the call is made as it is.
 
     >>> interruptibly(lambda: 1 + 1)
     2
     """
     if not gets_signals():
-        return call()
+        return call() if _own.together is None else _own.together.run(call, stop)
     work = Work(call)
     try:
         _Thread.start(work)
@@ -162,14 +164,57 @@ def interruptibly(
     return work.result()
 
 
+class _Together:
+    """The calls of `interruptibly` that run in the threads of one `side_by_side`."""
+
+    def __init__(self) -> None:
+        self._mutex = _thread.allocate_lock()
+        self._stops: dict[object, Callable[[], object]] = {}
+        self._is_over = False
+
+    def run(self, call: Callable[[], T], stop: Callable[[], object]) -> T:
+        """What `call` returns. Raises KeyboardInterrupt once all calls are told to end."""
+        key = object()
+        with self._mutex:
+            is_over = self._is_over
+            if not is_over:
+                self._stops[key] = stop
+        if is_over:
+            stop()
+            raise KeyboardInterrupt
+        try:
+            return call()
+        finally:
+            with self._mutex:
+                del self._stops[key]
+            if self._is_over:
+                raise KeyboardInterrupt
+
+    def end(self) -> None:
+        """Tells all calls to end, and those that begin later."""
+        with self._mutex:
+            self._is_over = True
+            for stop in self._stops.values():
+                stop()
+
+
+class _Own(threading.local):
+    """What each thread has for itself."""
+
+    together: _Together | None = None
+
+
+_own = _Own()
+
+
 def side_by_side(
     calls: Sequence[Callable[[], T]], most: int, tell: Callable[[int], object] = lambda _: None
 ) -> list[T]:
     """What each of the calls returns; up to `most` of them run at a time, and begin in their order.
 
     `tell` is called with the number of a call, in its thread, before the call begins. Where calls raise, no other one
-    begins, and what the first of them raised is raised. A signal whose handler raises ends the waiting: the calls that
-    have begun go on alone.
+    begins, and what the first of them raised is raised. A signal whose handler raises ends the waiting. What the calls
+    do `interruptibly` is stopped then, and a call that has not ended soon after goes on alone.
 
     >>> side_by_side([lambda: 1, lambda: 2, lambda: 3], 2)
     [1, 2, 3]
@@ -178,18 +223,21 @@ def side_by_side(
     errors: dict[int, BaseException] = {}
     numbers = iter(range(len(calls)))
     is_over = threading.Event()
+    together = _Together()
 
     def run() -> None:
+        _own.together = together
         while not is_over.is_set():
             number = next(numbers, None)  # the interpreter's lock makes this one step
             if number is None:
-                return
+                break
             try:
                 tell(number)
                 results[number] = calls[number]()
             except BaseException as error:
                 errors[number] = error
                 is_over.set()
+        _own.together = None
 
     works = [Work(run) for _ in range(min(most, len(calls)))]
     try:
@@ -199,8 +247,10 @@ def side_by_side(
             work.wait()
     except BaseException:
         is_over.set()
+        together.end()
+        last = time.monotonic() + _GRACE_SECONDS
         for work in works:
-            if not work.wait(0):
+            if not work.wait(max(0.0, last - time.monotonic())):
                 work.abandon()
         raise
     if errors:

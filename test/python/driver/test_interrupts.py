@@ -9,8 +9,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 from mlir import ir
@@ -322,4 +323,40 @@ def test_an_interrupt_ends_the_waiting_for_calls(held: Held) -> None:
     begun: list[int] = []
     interrupt(lambda: side_by_side([lambda: None] * 3, 1, begun.append), held)
     assert begun == []
+    _runs_again()
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interrupt_ends_the_tools_that_run_side_by_side(tmp_path: Path) -> None:
+    """Each of them, and those that begin afterwards. No caller takes the end of its tool for a failure of the tool."""
+    pipes = [tmp_path / str(number) for number in range(2)]
+    told, raised, files = list[int](), list[type[BaseException]](), list[TextIO]()
+    ended = threading.Semaphore(0)
+
+    def tool(pipe: Path) -> None:
+        for command in f"exec 3>{pipe}; echo >&3; exec sleep 20", "exec sleep 20":
+            try:
+                run_tool(["sh", "-c", command])
+            except BaseException as error:
+                raised.append(type(error))
+        ended.release()
+
+    def send() -> None:
+        for pipe in pipes:
+            files.append(pipe.open())
+            files[-1].readline()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side([partial(tool, pipe) for pipe in (*pipes, pipes[0])], 2, told.append)
+    sender.join()
+    for file in files:
+        assert file.read() == ""  # the tool has it open as long as it runs
+        file.close()
+        ended.acquire()
+    assert (told, raised) == ([0, 1], [KeyboardInterrupt] * 4)
     _runs_again()
