@@ -1,4 +1,4 @@
-"""Operators that PyTorch does not decompose, as functions of others: products, searching, and windows."""
+"""Operators that PyTorch does not decompose, as functions of others: products and windows."""
 
 from __future__ import annotations
 
@@ -54,26 +54,6 @@ def _diagonal_scatter(
     place = rows if offset >= 0 else columns
     value = src[..., place.clamp(max=src.shape[-1] - 1).expand(matrices.shape[-2:])]
     return torch.where(columns - rows == offset, value, matrices).movedim((-2, -1), (dim1, dim2))
-
-
-def _searchsorted(
-    ordered: torch.Tensor, x: torch.Tensor, *, out_int32: bool = False, right: bool = False, side: str | None = None,
-    sorter: torch.Tensor | None = None,
-) -> torch.Tensor:  # fmt: skip
-    """How many elements are before: all are compared."""
-    if sorter is not None:
-        ordered = ordered.gather(-1, sorter)
-    rows = ordered[(None,) * x.dim()] if ordered.dim() == 1 else ordered.unsqueeze(-2)
-    one = x.unsqueeze(-1)
-    before = rows <= one if right or side == "right" else rows < one
-    return before.sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
-
-
-def _repeat_interleave(repeats: torch.Tensor, *, output_size: Any = None) -> Any:
-    if output_size is None:
-        return NotImplemented
-    places = torch.arange(output_size, device=repeats.device)
-    return _searchsorted(repeats.cumsum(0), places, right=True, out_int32=repeats.dtype == torch.int32)
 
 
 def _chosen(x: torch.Tensor, dim: int, keepdim: bool, rank_of: Callable[[torch.Tensor], Any]) -> Any:
@@ -283,7 +263,6 @@ def decompositions() -> dict[Any, Any]:
     made: dict[Any, Any] = {
         _aten._trilinear.default: _trilinear, _aten.addbmm.default: _addbmm,
         _aten.diagonal_scatter.default: _diagonal_scatter,
-        _aten.searchsorted.Tensor: _searchsorted, _aten.repeat_interleave.Tensor: _repeat_interleave,
         _aten.median.dim: _median, _aten.nanmedian.dim: _nanmedian, _aten.kthvalue.default: _kthvalue,
         _aten.median.default: _of_all(_median), _aten.nanmedian.default: _of_all(_nanmedian),
         _aten.mode.default: _mode, _aten.cummax.default: _running(True), _aten.cummin.default: _running(False),

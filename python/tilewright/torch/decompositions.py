@@ -26,6 +26,7 @@ from . import (
     sampling,
     scaled_dot_product,
     scattering,
+    searching,
     segments,
     special_functions,
 )
@@ -41,8 +42,8 @@ def _short(op: Any) -> str:
 
 _PARTS = (
     bessel, cells, composites, distributions, embeddings, encoder_layers, histograms, linear_algebra, lists,
-    number_parts, polynomials, pools, resizing, sampling, scaled_dot_product, scattering, segments, special_functions,
-    complex_functions,
+    number_parts, polynomials, pools, resizing, sampling, scaled_dot_product, scattering, searching, segments,
+    special_functions, complex_functions,
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 from ..errors import CompileError
 from ..errors import TilewrightTypeError as TypeError
@@ -148,13 +149,26 @@ def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
 
 
 def _exported(module: torch.nn.Module, inputs: tuple[Any, ...], dynamic_shapes: Any) -> torch.export.ExportedProgram:
+    apart = _apart(inputs, {id(one) for one in (*module.parameters(), *module.buffers())})
     try:
         with torch.no_grad():
-            return torch.export.export(module, inputs, dynamic_shapes=dynamic_shapes, strict=False)
+            return torch.export.export(module, apart, dynamic_shapes=dynamic_shapes, strict=False)
     except Exception as error:
         raise CompileError(
             f"{type(module).__name__}: torch.export does not export it: {error}", stage="graph"
         ) from error  # fmt: skip
+
+
+def _apart(inputs: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...]:
+    """Inputs each of which is a tensor of its own. PyTorch takes two that are one tensor for the same in every call."""
+
+    def own(x: torch.Tensor) -> torch.Tensor:
+        if id(x) in taken:
+            return x.detach()
+        taken.add(id(x))
+        return x
+
+    return tree_map_only(torch.Tensor, own, inputs)
 
 
 def _of_program(

@@ -25,6 +25,7 @@ from .control import CONTROL, Known
 from .converters.complex_numbers import Pair, convert_complex, joined
 from .converters.complex_numbers import parted as parts_of
 from .dtypes import dtype_name
+from .equal_counts import unite_counts
 from .extents import Extents, SymbolicFloat, is_loose
 
 __all__ = ["import_fx", "is_random", "label_of", "refusals"]
@@ -113,6 +114,7 @@ class _Import:
         self._known = Known(self._constant)
 
     def graph(self) -> Graph:
+        unite_counts(self._module)
         nodes = list(self._module.graph.nodes)
         values = [node.meta.get("val") for node in nodes if node.op == "placeholder"]
         inputs = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -131,6 +133,37 @@ def test_a_graph_of_torch_compile():
                 torch.testing.assert_close(a, b, equal_nan=True)
         compiled = torch.compile(lambda x: (x > 0).sum().item(), backend=compile_fx, fullgraph=True)
         assert compiled(X) == 3
+
+
+def _one_mask(x, y):
+    mask = x > 0
+    return x[x > 0] * y[x > 0] + torch.masked_select(x, mask) * torch.masked_select(y, mask)
+
+
+@pytest.mark.sweep
+def test_masks_that_are_equal():
+    _check(_one_mask, (X, X + 1), (-X, X))
+
+
+@pytest.mark.sweep
+def test_gradients_by_masks_that_are_equal():
+    """The backward pass gets each number from the forward pass; it knows, too, that they are the same."""
+    from tilewright.torch.backend import compile_fx
+
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        found = []
+        for function in (torch.compile(_one_mask, backend=compile_fx, fullgraph=True), _one_mask):
+            x, y = X.clone().requires_grad_(), (X + 1).requires_grad_()
+            function(x, y).square().sum().backward()
+            found.append((x.grad, y.grad))
+    torch.testing.assert_close(*found)
+
+
+def test_masks_that_are_different():
+    message = re.escape("(aten.mul.Tensor): mul: operand 1, dimension 0: expected 1 or u0, got u1") + "$"
+    for other in (lambda x, y: x[x > 0] * y[y > 0], lambda x, y: torch.masked_select(x, y > 0) * y[y > 0]):
+        with pytest.raises(tw.CompileError, match=message):
+            tw.compile(Calls(other), (X, X[0]), target="cpu")
 
 
 @pytest.mark.sweep

@@ -307,3 +307,17 @@ class _Heads(torch.nn.Module):
 def test_attention_s_result_lies_as_its_query(rows_first):
     x = torch.randn(10, 2, 32)
     _close(tw.compile(_Heads(rows_first), (x,), target="cpu")(x), _Heads(rows_first)(x))
+
+
+class _Mixed(torch.nn.Linear):
+    def forward(self, x, y, options):
+        return x @ self.weight + y * options["scale"]
+
+
+def test_example_inputs_that_are_one_tensor():
+    """Two inputs may be the same tensor, or a parameter. In a call they are others."""
+    module = _Mixed(3, 3)
+    same = module.weight
+    model = tw.compile(module, (same, same, {"scale": same}), target="cpu")
+    x, y, scale = torch.randn(3, 3, 3)
+    _close(model(x, y, scale), module(x, y, {"scale": scale}).detach())

@@ -81,6 +81,19 @@ FORWARD: dict[str, tuple[Any, ...]] = {
         _numbers(2, 5).sort().values,
         _numbers(2, 3),
     ),
+    "places of numbers in order": (
+        lambda a, x: (
+            torch.searchsorted(a, 0.1),
+            torch.searchsorted(a, 2, side="right"),
+            torch.bucketize(0.1, a),
+            torch.bucketize(x, a),
+            torch.bucketize(x, a[:0]),
+            torch.searchsorted(a, x),
+            torch.bucketize(x[0], a),
+        ),
+        torch.tensor([-1.0, 0.1, 2.0, 2.0]),
+        torch.tensor([0.1, 2.0, torch.inf, torch.nan]),
+    ),
     "repetitions": (lambda x, n: x.repeat_interleave(n, 0, output_size=6), _numbers(3, 2), torch.tensor([1, 2, 3])),
     "a rolled image": (lambda x: x.roll((1, -2), (0, 1)), _numbers(3, 4)),
     "windows": (lambda x: x * torch.hamming_window(6) + torch.blackman_window(6, False), _numbers(6)),
@@ -187,6 +200,20 @@ def test_what_is_refused(message: str) -> None:
     function, *given = REFUSED[message]
     with pytest.raises(tw.CompileError, match=re.escape(message)):
         tw.compile(Calls(function), tuple(given), target="cpu")
+
+
+@pytest.mark.sweep
+def test_places_among_a_symbolic_number() -> None:
+    """As many as an extent is, or as data decide."""
+
+    def places(x: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.bucketize(x, a), torch.bucketize(x, a[a > 0], right=True)
+
+    given = _numbers(3), _numbers(5).sort().values
+    model = tw.compile(Calls(places), given, target="cpu", dynamic_shapes=(({}, {0: "n"}),))
+    torch.testing.assert_close(model(*given), places(*given))
+    given = _numbers(3), _numbers(8, seed=1).sort().values
+    torch.testing.assert_close(model(*given), places(*given))
 
 
 @pytest.mark.sweep
