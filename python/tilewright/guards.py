@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex, TypeGuard
 
-__all__ = ["integer_of", "is_list", "is_listed", "is_mapping", "is_sequence", "is_tuple", "parameters_of"]
+__all__ = ["integer_of", "is_list", "is_listed", "is_mapping", "is_sequence", "is_tuple", "misfit", "parameters_of"]
 
 
 def integer_of(value: object) -> int | None:
@@ -31,6 +31,27 @@ def parameters_of(function: object) -> list[inspect.Parameter] | None:
         return list(inspect.signature(function).parameters.values()) if callable(function) else None
     except (TypeError, ValueError):
         return None
+
+
+def misfit(function: object, *names: str, keywords: Sequence[str] = ()) -> str | None:
+    """What to say of a function that does not take arguments of these `names`, and these `keywords`. None where it
+    does, or where it says nothing of its parameters.
+
+    >>> misfit(lambda x: x, "lhs", "rhs")
+    'expected a function of 2 arguments (lhs, rhs), got one of (x)'
+    >>> misfit(max, "lhs", "rhs") is None
+    True
+    """
+    parameters = parameters_of(function)
+    if parameters is None:
+        return None
+    try:
+        inspect.Signature(parameters).bind(*names, **dict.fromkeys(keywords))
+    except TypeError:
+        given, got = ", ".join([*names, *keywords]), ", ".join(map(str, parameters))
+        count = len(names) + len(keywords)
+        return f"expected a function of {count} argument{'' if count == 1 else 's'} ({given}), got one of ({got})"
+    return None
 
 
 def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:

@@ -294,6 +294,8 @@ def build(
     >>> edited = mmult.ir("loops").replace("1.0", "2.0")                # doctest: +SKIP
     >>> tw.build(edited, target="sim", start="loops")(a, b, c)          # doctest: +SKIP
     """
+    if isinstance(name, Target) or name == "llvm":
+        raise TypeError(f"expected the function's name as the fourth argument, got a host: write target_host={name!r}")
     if target_host is not None:
         target = Target(Target.of(target), host=target_host)
     if _is_of_classes(program):

@@ -15,9 +15,10 @@ from mlir import ir
 
 from ..cache import Cache
 from ..errors import TilewrightTypeError, TilewrightValueError
-from ..guards import is_listed
+from ..guards import is_listed, misfit
 from ..ir.diagnostics import MLIRError
 from ..ir.passes import compile_error, run_passes
+from ..messages.location import user_source
 from ..messages.progress import Progress
 from ..target import Target
 
@@ -71,6 +72,8 @@ def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) 
                 raise TilewrightTypeError(
                     f"expected a pass's flag or a function in after[{stage!r}], got {type(hook).__name__}"
                 )
+            if wrong := misfit(hook, "module"):
+                raise TilewrightTypeError(f"{user_source()}: after[{stage!r}]: {wrong}")
         key = "te" if stage == "schedule" else stage
         hooks[key] = hooks.get(key, ()) + each
     return hooks

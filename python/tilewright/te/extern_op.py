@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_list, is_listed
+from ..guards import is_list, is_listed, misfit
 from ..messages.location import Source, user_source
 from ..tvm_compat.missing_names import attributes_of
 from .expr import Expr
@@ -139,6 +139,8 @@ def extern(
     made = _buffers(results, out_buffers, f"{what}: out_buffers", source)
     if not callable(fcompute):
         raise TypeError(f"{source}: {what}: expected a function of buffers as fcompute, got {fcompute!r}")
+    if wrong := misfit(fcompute, "inputs", "results"):
+        raise TypeError(f"{source}: {what}: fcompute: {wrong}")
     statements = fcompute(list(read), list(made))
     if isinstance(statements, Statement):
         statements = [statements]

@@ -12,7 +12,7 @@ from mlir.dialects import func
 from .. import ir as tw_ir
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_tuple
+from ..guards import is_tuple, misfit
 from ..messages.location import Source, user_source
 from .emit import emit_module
 from .emit_statements import StatementEmitter, buffer_type
@@ -152,6 +152,8 @@ def decl_tensor_intrin(
     buffers = [_buffer(tensor, binds or {}, what, source) for tensor in inputs + outputs]
     if not callable(fcompute):
         raise TypeError(f"{source}: {what}: expected a function of buffers as fcompute, got {fcompute!r}")
+    if wrong := misfit(fcompute, "inputs", "results"):
+        raise TypeError(f"{source}: {what}: fcompute: {wrong}")
     made = fcompute(buffers[: len(inputs)], buffers[len(inputs) :])
     given = tuple(made) if is_tuple(made) else (made,)
     if len(given) > len(_ROLES):

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, cast, overload
 from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import integer_of, is_listed, is_sequence
+from ..guards import integer_of, is_listed, is_sequence, misfit
 from ..messages.location import Source, user_source
 from .arithmetic import binary, constant, literal, need_arithmetic, whole
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var
@@ -296,9 +296,9 @@ def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: _Identity, name
     Raises
     ------
     TypeError, ValueError
-        TypeError for what is no function. By the reducer: TypeError for an axis that is no `te.reduce_axis`, and for a
-        combined value, identity or init of another dtype. ValueError for another number of them, and for a `te.var` in
-        the combiner.
+        TypeError for what is no function, and for a function of another number of arguments. By the reducer: TypeError
+        for an axis that is no `te.reduce_axis`, and for a combined value, identity or init of another dtype. ValueError
+        for another number of them, and for a `te.var` in the combiner.
 
     >>> from tilewright import te
     >>> A = te.placeholder((4, 8), name="A")
@@ -317,6 +317,8 @@ def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: _Identity, name
     for what, function in (("fcombine", fcombine), ("fidentity", fidentity)):
         if not callable(function):
             raise TypeError(f"{made_at}: te.comm_reducer {name}: expected a function as {what}, got {function!r}")
+    if wrong := misfit(fcombine, "lhs", "rhs"):
+        raise TypeError(f"{made_at}: te.comm_reducer {name}: fcombine: {wrong}")
 
     def reducer(expr: Any, axis: Any, where: Any = None, init: Any = None, *more: Any) -> Any:
         source = user_source()
@@ -332,6 +334,8 @@ def comm_reducer(fcombine: Callable[[Any, Any], Any], fidentity: _Identity, name
         rhs = tuple(Var(f"rhs{i}", value.element_type, source, is_index=False) for i, value in enumerate(values))
         combined = _tuple(fcombine(lhs, rhs) if several else fcombine(lhs[0], rhs[0]), several)
         of_dtypes = cast(Callable[..., Any], fidentity)
+        if wrong := misfit(fidentity, *(value.dtype for value in values)):
+            raise TypeError(f"{source}: te.{name}: fidentity: {wrong}")
         identity = _tuple(of_dtypes(*(value.dtype for value in values)), several)
         for what, parts in (("combined values", combined), ("identities", identity)):
             if len(parts) != len(values):

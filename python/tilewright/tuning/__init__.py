@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..guards import is_sequence
+from ..guards import is_sequence, misfit
+from ..messages.location import user_source
 from ..records import Journal, JournalError, Trial, Where
 from ..target import Target
 from .cluster import RayExecutor
@@ -120,6 +121,8 @@ def tune(
         raise ValueError(f"expected seconds to be 0 or more, got {seconds!r}")
     if executor is not None and not isinstance(executor, Executor):
         raise TypeError(f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
+    if wrong := misfit(progress, "text"):
+        raise TypeError(f"{user_source()}: tune: progress: {wrong}")
     space = _space_of(program, target, args)
     problem = TunedProgram(space.make(space.first())[1], target, device, sizes or {}, policy)
     with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..guards import misfit
+from ..messages.location import user_source
 
 __all__ = ["Choices", "Knobs", "Space", "key_of"]
 
@@ -93,6 +95,9 @@ class Knobs:
     ) -> None:
         if not callable(make):
             raise TypeError(f"expected a function that makes a schedule, got {make!r}")
+        for name, function in (("make", make), ("where", where), ("estimate", estimate)):
+            if wrong := misfit(function, keywords=list(values)):
+                raise TypeError(f"{user_source()}: Knobs: {name}: {wrong}")
         for name, each in values.items():
             if not isinstance(each, (list, tuple)) or not each:
                 raise ValueError(f"knob {name}: expected a list or tuple of values, got {each!r}")

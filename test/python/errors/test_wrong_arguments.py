@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,3 +115,69 @@ def test_gradient(call: Callable[[te.Tensor, te.Tensor], object], text: str) -> 
         isinstance(raised.value, TilewrightError)
         and str(raised.value) == f"{Path(__file__)}:{line}: te.gradient: {text}"
     )
+
+
+def _combine(x, y):
+    return x + y
+
+
+def _reduced(combine, identity) -> None:
+    A, k = te.placeholder((4,), name="A"), te.reduce_axis((0, 4), name="k")
+    te.comm_reducer(combine, identity, name="total")(A[k], axis=k)
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda: _reduced(lambda x: x, lambda t: te.const(0, t)),
+         "te.comm_reducer total: fcombine: expected a function of 2 arguments (lhs, rhs), got one of (x)"),
+        (lambda: _reduced(_combine, lambda: 0.0),
+         "te.total: fidentity: expected a function of 1 argument (float32), got one of ()"),
+        (lambda: te.extern((4,), [te.placeholder((4,))], lambda ins: None),
+         "extern extern: fcompute: expected a function of 2 arguments (inputs, results), got one of (ins)"),
+        (lambda: te.decl_tensor_intrin(total()[1].op, lambda ins, outs, more: None, "add"),
+         "decl_tensor_intrin add: fcompute: expected a function of 2 arguments (inputs, results), "
+         "got one of (ins, outs, more)"),
+        (lambda: tw.build(te.create_schedule(total()[1].op), total(), "cpu", after={"loops": lambda: None}),
+         "after['loops']: expected a function of 1 argument (module), got one of ()"),
+        (lambda: tw.tuning.Knobs(lambda tile: (None, ()), tile=(1,), warps=(4, 8)),
+         "Knobs: make: expected a function of 2 arguments (tile, warps), got one of (tile)"),
+        (lambda: tw.tuning.Knobs(lambda tile: (None, ()), where=lambda: True, tile=(1,)),
+         "Knobs: where: expected a function of 1 argument (tile), got one of ()"),
+        (lambda: tw.tune(total()[1], "cpu", trials=1, progress=lambda: None),
+         "tune: progress: expected a function of 1 argument (text), got one of ()"),
+    ],
+)  # fmt: skip
+def test_functions_of_another_number_of_arguments(call: Callable[[], object], text: str) -> None:
+    with pytest.raises(tw.TilewrightError) as raised:
+        call()
+    assert isinstance(raised.value, TypeError)
+    raised.match(rf"^{__file__}:\d+: {re.escape(text)}$")
+
+
+def test_a_host_in_the_place_of_the_name() -> None:
+    """As scripts for TVM may have it."""
+    A, B = total()
+    with pytest.raises(tw.TilewrightError) as raised:
+        tw.build(te.create_schedule(B.op), [A, B], "cpu", "llvm")
+    assert str(raised.value) == (
+        "expected the function's name as the fourth argument, got a host: write target_host='llvm'"
+    )
+
+
+def test_a_package_in_an_archive(tmp_path: Path) -> None:
+    """Its compiled library cannot be loaded from there."""
+    package, archive = Path(tw.__file__).parent, tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as files:
+        for name in ("errors.py", "native/__init__.py", "native/library.py"):
+            files.write(package / name, f"tilewright/{name}")
+        files.writestr("tilewright/__init__.py", "")
+    code = "from tilewright.native.library import library\ntry: library()\nexcept ImportError as error: print(error)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(archive)}, capture_output=True, text=True
+    )
+    library = archive / "tilewright/_lib/libtilewright.so"
+    assert ran.stdout == (
+        f"tilewright's compiled library cannot be loaded: {library}: cannot open shared object file: "
+        "Not a directory: the package has to be in a folder, not in an archive\n"
+    ), ran.stderr
