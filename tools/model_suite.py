@@ -32,6 +32,8 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
                 {**_TEXT, "attention_type": "original_full", "max_position_embeddings": 64}, ("ids", "mask")),
     "BiT": ("BitConfig", "BitModel", {"embedding_size": 8, "hidden_sizes": [8, 16, 24, 32], "depths": [1] * 4,
             "num_groups": 4}, ("pixels",)),
+    "BLIP text": ("BlipTextConfig", "BlipTextModel", {**_TEXT, "encoder_hidden_size": 32, "use_cache": False,
+                  "max_position_embeddings": 64}, ("ids", "mask")),
     "BLOOM": ("BloomConfig", "BloomForCausalLM",
               {"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4, "use_cache": False}, ("ids",)),
     "CLIP": ("CLIPConfig", "CLIPModel", {"text_config": {**_TEXT, "max_position_embeddings": 32, "eos_token_id": 98},
@@ -52,16 +54,27 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
                      "q_lora_rank": 8, "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8,
                      "first_k_dense_replace": 1}, ("ids",)),
     "DeiT": ("DeiTConfig", "DeiTModel", _IMAGE, ("pixels",)),
+    "DETR": ("DetrConfig", "DetrForObjectDetection",
+             {"backbone_config": {"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8, 16, 24, 32],
+                                  "depths": [1] * 4, "out_features": ["stage4"]},
+              "d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4,
+              "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "num_queries": 5,
+              "init_std": 0.2}, ("pixels",)),
     "DINOv2": ("Dinov2Config", "Dinov2Model", _IMAGE, ("pixels",)),
     "DINOv3": ("DINOv3ViTConfig", "DINOv3ViTModel", {**_IMAGE, "num_register_tokens": 2}, ("pixels",)),
     "DistilBERT": ("DistilBertConfig", "DistilBertModel",
                    {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}, ("ids", "mask")),
+    "DPT": ("DPTConfig", "DPTForDepthEstimation",
+            {**_IMAGE, "num_hidden_layers": 4, "backbone_out_indices": [0, 1, 2, 3], "fusion_hidden_size": 16,
+             "neck_hidden_sizes": [8, 16, 16, 16]}, ("pixels",)),
     "ELECTRA": ("ElectraConfig", "ElectraModel", {**_TEXT, "embedding_size": 16}, ("ids", "mask")),
     "ESM": ("EsmConfig", "EsmModel", {**_TEXT, "pad_token_id": 1, "mask_token_id": 98, "max_position_embeddings": 64,
             "position_embedding_type": "rotary"}, ("ids", "mask")),
     "Falcon": ("FalconConfig", "FalconForCausalLM",
                {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
                 "use_cache": False}, ("ids",)),
+    "Falcon-Mamba": ("FalconMambaConfig", "FalconMambaForCausalLM", {"vocab_size": 99, "hidden_size": 32,
+                     "state_size": 4, "num_hidden_layers": 2, "use_cache": False}, ("ids",)),
     "FNet": ("FNetConfig", "FNetModel", _TEXT, ("ids",)),
     "FocalNet": ("FocalNetConfig", "FocalNetModel", {"image_size": 32, "patch_size": 4, "embed_dim": 8,
                  "depths": [1, 1], "focal_levels": [2, 2], "focal_windows": [3, 3], "hidden_sizes": [8, 16]},
@@ -72,6 +85,8 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "Gemma 2": ("Gemma2Config", "Gemma2ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}, ("ids",)),
     "Gemma 3": ("Gemma3TextConfig", "Gemma3ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}, ("ids",)),
     "GLM-4": ("Glm4Config", "Glm4ForCausalLM", {**_GROUPED, "head_dim": 8, "pad_token_id": 0}, ("ids",)),
+    "GLPN": ("GLPNConfig", "GLPNForDepthEstimation", {"hidden_sizes": [8, 16, 24, 32], "depths": [1] * 4,
+             "num_attention_heads": [1, 2, 2, 4], "decoder_hidden_size": 16}, ("pixels",)),
     "GPT-2": ("GPT2Config", "GPT2LMHeadModel", {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4,
               "n_positions": 64, "use_cache": False, "initializer_range": 0.2}, ("ids",)),
     "GPT-J": ("GPTJConfig", "GPTJForCausalLM", {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4,
@@ -91,10 +106,17 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "Hiera": ("HieraConfig", "HieraModel", {"image_size": [64, 64], "embed_dim": 8, "depths": [1] * 4,
               "num_heads": [1, 2, 2, 4]}, ("pixels",)),
     "HuBERT": ("HubertConfig", "HubertModel", _SOUND, ("sound",)),
+    "Jamba": ("JambaConfig", "JambaForCausalLM",
+              {**_GROUPED, "num_hidden_layers": 3, "num_experts": 4, "num_experts_per_tok": 2,
+               "expert_layer_period": 2, "expert_layer_offset": 1, "attn_layer_period": 3, "attn_layer_offset": 1,
+               "mamba_d_state": 4, "use_mamba_kernels": False}, ("ids",)),
     "LayoutLM": ("LayoutLMConfig", "LayoutLMModel", _TEXT, ("ids",)),
     "LayoutLMv3": ("LayoutLMv3Config", "LayoutLMv3Model",
                    {**_TEXT, "max_2d_position_embeddings": 64, "coordinate_size": 6, "shape_size": 4,
                     "visual_embed": False, "max_position_embeddings": 64}, ("ids", "mask")),
+    "LeViT": ("LevitConfig", "LevitModel", {"image_size": 64, "hidden_sizes": [16, 24, 32], "depths": [1] * 3,
+              "num_attention_heads": [2, 3, 4], "key_dim": [8] * 3, "drop_path_rate": 0,
+              "mlp_ratio": [2] * 3, "attention_ratio": [2] * 3}, ("pixels",)),
     "LFM2": ("Lfm2Config", "Lfm2ForCausalLM",
              {**_GROUPED, "layer_types": ["conv", "full_attention"], "block_multiple_of": 8}, ("ids",)),
     "Llama": ("LlamaConfig", "LlamaForCausalLM", _GROUPED, ("ids", "mask")),
@@ -125,7 +147,16 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "OPT": ("OPTConfig", "OPTForCausalLM", {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "ffn_dim": 64,
             "num_attention_heads": 4, "max_position_embeddings": 64, "word_embed_proj_dim": 32, "use_cache": False},
             ("ids", "mask")),
+    "OWL-ViT vision": ("OwlViTVisionConfig", "OwlViTVisionModel", _VISION, ("pixels",)),
+    "PatchTST": ("PatchTSTConfig", "PatchTSTForPrediction",
+                 {"num_input_channels": 3, "context_length": 24, "prediction_length": 6, "patch_length": 4,
+                  "patch_stride": 4, "d_model": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_dim": 64},
+                 ("series",)),
     "Pegasus": ("PegasusConfig", "PegasusModel", _SEQ2SEQ, ("ids", "decoder")),
+    "Perceiver": ("PerceiverConfig", "PerceiverForMaskedLM",
+                  {"vocab_size": 99, "max_position_embeddings": 10, "d_model": 32, "d_latents": 32, "num_latents": 6,
+                   "num_self_attends_per_block": 2, "num_self_attention_heads": 4, "num_cross_attention_heads": 4,
+                   "qk_channels": 32, "v_channels": 32}, ("inputs",)),
     "Phi": ("PhiConfig", "PhiForCausalLM", {**_TEXT, "use_cache": False}, ("ids",)),
     "Phi-3": ("Phi3Config", "Phi3ForCausalLM", {**_GROUPED, "pad_token_id": 0}, ("ids",)),
     "ProphetNet": ("ProphetNetConfig", "ProphetNetModel",
@@ -170,7 +201,9 @@ _TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
     "Swin V2": ("Swinv2Config", "Swinv2Model", {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [2, 2],
                 "num_heads": [2, 4], "window_size": 4}, ("pixels",)),
     "T5": ("T5Config", "T5ForConditionalGeneration", _T5, ("ids", "decoder")),
+    "TimeSformer": ("TimesformerConfig", "TimesformerModel", {**_IMAGE, "num_frames": 3}, ("video",)),
     "UMT5": ("UMT5Config", "UMT5Model", _T5, ("ids", "decoder")),
+    "VideoMAE": ("VideoMAEConfig", "VideoMAEModel", {**_IMAGE, "num_frames": 4, "tubelet_size": 2}, ("video",)),
     "ViT": ("ViTConfig", "ViTForImageClassification", _IMAGE, ("pixels",)),
     "wav2vec 2.0": ("Wav2Vec2Config", "Wav2Vec2Model", _SOUND, ("sound",)),
     "WavLM": ("WavLMConfig", "WavLMModel", _SOUND, ("sound",)),
@@ -201,11 +234,12 @@ _TIMM: dict[str, tuple[int, dict[str, Any]]] = {
 MODELS = [*(f"transformers {name}" for name in _TRANSFORMERS), *(f"timm {name}" for name in _TIMM)]
 """The names of the models, each behind its package's."""
 
-_LARGE = ("ConvNeXt V2", "Hiera", "SegFormer")
+_LARGE = ("ConvNeXt V2", "DETR", "GLPN", "Hiera", "LeViT", "SegFormer")
 """The models of transformers whose images are larger."""
 
 _PARAMETERS = {"ids": "input_ids", "mask": "attention_mask", "decoder": "decoder_input_ids", "pixels": "pixel_values",
-               "sound": "input_values", "features": "input_features"}  # fmt: skip
+               "sound": "input_values", "features": "input_features", "series": "past_values", "video": "pixel_values",
+               "inputs": "inputs"}  # fmt: skip
 
 
 class _Named(torch.nn.Module):
@@ -219,12 +253,14 @@ class _Named(torch.nn.Module):
         return self.model(**dict(zip(self.parameters_of, given)))
 
 
-def _example(kind: str, size: int) -> torch.Tensor:
-    if kind in ("ids", "decoder"):
-        return torch.randint(3, 98, (2, 10 if kind == "ids" else 7))
+def _example(kind: str, size: int, frames: int = 0) -> torch.Tensor:
+    if kind in ("ids", "decoder", "inputs"):
+        return torch.randint(3, 98, (2, 7 if kind == "decoder" else 10))
     if kind == "mask":
         return torch.arange(10)[None] < torch.tensor([[10], [7]])
-    return torch.randn({"pixels": (2, 3, size, size), "sound": (2, 400), "features": (2, 16, 24)}[kind])
+    shapes = {"pixels": (2, 3, size, size), "sound": (2, 400), "features": (2, 16, 24), "series": (2, 24, 3),
+              "video": (2, frames, 3, size, size)}  # fmt: skip
+    return torch.randn(shapes[kind])
 
 
 def _stirred(model: torch.nn.Module) -> torch.nn.Module:
@@ -254,5 +290,5 @@ def made(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
     make: Callable[..., Any] = getattr(transformers, kind)
     model = make(getattr(transformers, config)(**options))
     size = 64 if own in _LARGE else 32
-    examples = tuple(_example(one, size) for one in inputs)
+    examples = tuple(_example(one, size, options.get("num_frames", 0)) for one in inputs)
     return _stirred(_Named(model, [_PARAMETERS[one] for one in inputs])), examples
