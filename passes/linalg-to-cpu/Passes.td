@@ -50,7 +50,8 @@ def OutlineLoopNests : Pass<"outline-loop-nests", "mlir::ModuleOp"> {
   let summary = "Each nest of a schedule becomes a function, and each parallel loop a task for threads";
   let description = [{
     A nest's buffers are parameters that do not overlap. The outermost loops with `schedule.parallel` are handed to
-    `tilewrightHostParallel`, with what they use in memory; a parallel loop inside another is a plain loop.
+    `tilewrightHostParallel`, with what they use in memory; a parallel loop inside another is a plain loop. In a
+    function without a schedule these loops alone become functions, of buffers that may overlap.
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 {
@@ -221,7 +222,8 @@ def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
     are contiguous. In a reduction, a tile is kept in registers over all reduction loops. It is several vectors by
     several iterations of an axis that shares loads among them. Extents that are no multiple of the tile are finished by
     smaller tiles and masked vectors. What cannot be vectorised, such as a reduction with a custom combiner along the
-    axis, becomes scalar loops. Conditions within a vector become masks.
+    axis, becomes scalar loops. Conditions within a vector become masks. Where an op is worth waking other threads,
+    they share its outermost axes, as one loop with `schedule.parallel`.
 
     ```mlir
     linalg.generic {indexing_maps = [(i) -> (i), (i) -> (i)], iterator_types = ["parallel"]}
@@ -268,6 +270,29 @@ def WrapInHostABI : Pass<"wrap-in-host-abi", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["tilewright::ProgramDialect", "mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
                            "mlir::arith::ArithDialect"];
+}
+
+def KeepOuterLoops : Pass<"keep-outer-loops", "mlir::ModuleOp"> {
+  let summary = "Loops around loops are not for LLVM to unroll";
+  let description = [{
+    LLVM would unroll those of few iterations with all that is in them, which takes it seconds. Loops that run few ops
+    in all are left to LLVM, and so are those that say what they are already.
+
+    ```mlir
+    scf.for %i = %c0 to %c3 step %c1 {
+      scf.for %j = %c0 to %c1000 step %c1 { ... }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    scf.for %i = %c0 to %c3 step %c1 {
+      scf.for %j = %c0 to %c1000 step %c1 { ... }
+    } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
 #endif // TILEWRIGHT_LINALG_TO_CPU_PASSES
