@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/linalg-to-cpu/LanesBuilder.h"
@@ -135,7 +136,23 @@ Operation *tilewright::getCombiner(linalg::GenericOp op, unsigned i) {
   return isKnown ? combiner : nullptr;
 }
 
-LoopPlan tilewright::planLoops(linalg::GenericOp op, int64_t vectorBits) {
+/// Whether an op is at least so much work: ops on vectors, of the extents that are known. A loop of that many takes as
+/// long as it takes to wake other threads.
+static constexpr int64_t kOpsForThreads = 1 << 14;
+/// So many ops one function of math is.
+static constexpr int64_t kOpsOfMath = 16;
+
+static bool isWorthThreads(linalg::GenericOp op, int64_t lanes) {
+  int64_t ops = op->getNumOperands();
+  op.getBody()->walk([&](Operation *inner) { ops += isa<math::MathDialect>(inner->getDialect()) ? kOpsOfMath : 1; });
+  for (int64_t extent : op.getStaticLoopRanges())
+    if (!ShapedType::isDynamic(extent) && llvm::MulOverflow(ops, extent, ops))
+      return true;
+  return ops / lanes >= kOpsForThreads;
+}
+
+/// The tile in registers.
+static LoopPlan planTile(linalg::GenericOp op, int64_t vectorBits) {
   LoopPlan plan;
   if (op.getNumLoops() == 0 || !canVectorize(op))
     return plan;
@@ -208,5 +225,11 @@ LoopPlan tilewright::planLoops(linalg::GenericOp op, int64_t vectorBits) {
   plan.vectors = vectors;
   if (!ShapedType::isDynamic(extents[vectorAxis]))
     plan.vectors = std::clamp<int64_t>(extents[vectorAxis] / plan.lanes, 1, vectors);
+  return plan;
+}
+
+LoopPlan tilewright::planLoops(linalg::GenericOp op, int64_t vectorBits) {
+  LoopPlan plan = planTile(op, vectorBits);
+  plan.isLong = op.getNumParallelLoops() > 0 && isWorthThreads(op, plan.lanes);
   return plan;
 }

@@ -14,6 +14,8 @@ struct LoopPlan {
   int64_t vectors = 1;
   std::optional<unsigned> rowAxis;
   int64_t rows = 1;
+  /// Whether it is worth waking other threads.
+  bool isLong = false;
 };
 
 /// Plans the loops of `op`, on memrefs, for vectors of `vectorBits`.

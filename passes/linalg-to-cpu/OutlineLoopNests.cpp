@@ -36,8 +36,10 @@ struct OutlineLoopNests : impl::OutlineLoopNestsBase<OutlineLoopNests> {
 /// Takes the loops of one program out of it.
 class Outliner {
 public:
+  /// Without a schedule, values may be parts of one buffer, and loops say themselves what they are for LLVM.
   Outliner(func::FuncOp program, const LLVMTypeConverter &types)
-      : program(program), types(types), context(program.getContext()), next(program) {}
+      : program(program), types(types), context(program.getContext()), next(program),
+        isScheduled(program->hasAttr(kScheduledAttr)), isDisjoint(isScheduled) {}
 
   /// Makes a function of `loop`, which is called in its place: by the threads of the processor where the loop is
   /// parallel. Returns it.
@@ -63,7 +65,8 @@ private:
   MLIRContext *context;
   Operation *next; // functions come behind it
   unsigned count = 0;
-  bool isDisjoint = true; // no two values are of one buffer
+  bool isScheduled;
+  bool isDisjoint; // no two values are of one buffer
 };
 
 bool isRowMajor(MemRefType type) { return type.getLayout().isIdentity(); }
@@ -82,11 +85,16 @@ void Outliner::flatten(ImplicitLocOpBuilder &builder, Value value, SmallVectorIm
   Value cast =
       UnrealizedConversionCastOp::create(builder, TypeRange{types.convertType(type)}, ValueRange{value}).getResult(0);
   MemRefDescriptor descriptor(cast);
-  parameters.push_back(descriptor.alignedPtr(builder, builder.getLoc()));
+  Value address = descriptor.alignedPtr(builder, builder.getLoc());
+  auto [strides, offset] = type.getStridesAndOffset();
+  // An offset that its type has comes again there.
+  if (ShapedType::isDynamic(offset))
+    address = LLVM::GEPOp::create(builder, address.getType(), types.convertType(type.getElementType()), address,
+                                  ValueRange{descriptor.offset(builder, builder.getLoc())});
+  parameters.push_back(address);
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (type.isDynamicDim(dim))
       parameters.push_back(descriptor.size(builder, builder.getLoc(), dim));
-  auto [strides, offset] = type.getStridesAndOffset();
   if (!isRowMajor(type))
     for (auto [dim, stride] : llvm::enumerate(strides))
       if (ShapedType::isDynamic(stride))
@@ -105,7 +113,8 @@ Value Outliner::restore(ImplicitLocOpBuilder &builder, Value value, ValueRange p
   auto constant = [&](int64_t number) -> Value {
     return LLVM::ConstantOp::create(builder, builder.getI64Type(), builder.getI64IntegerAttr(number));
   };
-  descriptor.setOffset(builder, builder.getLoc(), constant(0));
+  int64_t offset = type.getStridesAndOffset().second;
+  descriptor.setOffset(builder, builder.getLoc(), constant(ShapedType::isDynamic(offset) ? 0 : offset));
   parameters = parameters.drop_front();
   auto take = [&](int64_t known) {
     if (!ShapedType::isDynamic(known))
@@ -231,7 +240,8 @@ func::FuncOp Outliner::outline(scf::ForOp loop, bool isParallel) {
                                    builder.getFunctionType(inputs, {}));
   next = body;
   body.setPrivate();
-  body->setAttr(kScheduledAttr, builder.getUnitAttr());
+  if (isScheduled)
+    body->setAttr(kScheduledAttr, builder.getUnitAttr());
   body->setAttr("llvm.linkage", LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
   // Within its caller LLVM would forget what it knows of the parameters.
   body->setAttr("no_inline", builder.getUnitAttr());
@@ -289,8 +299,12 @@ void OutlineLoopNests::runOnOperation() {
   LLVMTypeConverter types(&getContext());
   SmallVector<func::FuncOp> programs(getOperation().getOps<func::FuncOp>());
   for (func::FuncOp program : programs) {
-    if (!program->hasAttr(kScheduledAttr))
+    if (!program->hasAttr(kScheduledAttr)) {
+      Outliner outliner(program, types);
+      for (scf::ForOp loop : takeParallelLoops(program))
+        outliner.outline(loop, /*isParallel=*/true);
       continue;
+    }
     WalkResult walked = program.walk([](Operation *op) {
       for (Type type : op->getOperandTypes())
         if (auto memref = dyn_cast<MemRefType>(type); memref && isTooLarge(memref))

@@ -1,4 +1,5 @@
 //===- VectorizeLinalgLoops.cpp - linalg on memrefs as vectorised loops ---===//
+#include "dialects/Schedule/Schedule.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -13,6 +14,9 @@ namespace tilewright {
 #define GEN_PASS_DEF_VECTORIZELINALGLOOPS
 #include "passes/linalg-to-cpu/Passes.h.inc"
 
+/// So many iterations of a loop for threads are enough for all of them.
+static constexpr int64_t kIterationsForThreads = 64;
+
 namespace {
 
 /// Emits the loops of one op by its plan. All loops over spatial axes come first, the tile innermost among them; the
@@ -20,7 +24,7 @@ namespace {
 class LinalgLoopEmitter {
 public:
   LinalgLoopEmitter(IRRewriter &rewriter, linalg::GenericOp op, LoopPlan plan)
-      : rewriter(rewriter), loc(op.getLoc()), op(op), plan(plan), axes(op.getNumLoops()) {}
+      : rewriter(rewriter), loc(op.getLoc()), op(op), plan(plan), axes(op.getNumLoops()), isForThreads(plan.isLong) {}
 
   void emit();
 
@@ -29,6 +33,10 @@ private:
   using Tile = SmallVector<Lanes>;
 
   void emitSpatial(ArrayRef<unsigned> rest);
+  /// How many of the outermost axes are one loop for threads: enough for all of them.
+  unsigned countForThreads(ArrayRef<unsigned> rest);
+  /// The loop for threads over all of `outer`.
+  void emitForThreads(ArrayRef<unsigned> outer, function_ref<void()> body);
   void emitTile();
   SmallVector<Value> emitReduction(ArrayRef<unsigned> rest, SmallVector<Value> accumulators);
   /// One step of the tile: the body for each row and vector.
@@ -56,6 +64,8 @@ private:
   // The tile at the place that is being emitted: smaller than the plan's where an extent is no multiple of it.
   int64_t lanes = 1, vectors = 1, rows = 1;
   Value mask;
+  // Whether the next loop over spatial axes is the one that threads share.
+  bool isForThreads;
 };
 
 SmallVector<Value> LinalgLoopEmitter::emitLoop(unsigned axis, OpFoldResult from, OpFoldResult to, int64_t step,
@@ -67,13 +77,26 @@ SmallVector<Value> LinalgLoopEmitter::emitLoop(unsigned axis, OpFoldResult from,
     axes[axis] = getValueOrCreateConstantIndexOp(rewriter, loc, from);
     return body(inits);
   }
-  Value bounds[] = {getValueOrCreateConstantIndexOp(rewriter, loc, from),
-                    getValueOrCreateConstantIndexOp(rewriter, loc, to),
+  bool forThreads = inits.empty() && std::exchange(isForThreads, false);
+  AffineExpr a = rewriter.getAffineSymbolExpr(0), b = rewriter.getAffineSymbolExpr(1);
+  Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, from);
+  Value bounds[] = {begin, getValueOrCreateConstantIndexOp(rewriter, loc, to),
                     arith::ConstantIndexOp::create(rewriter, loc, step)};
+  if (forThreads) {
+    // Threads count from 0 by one.
+    OpFoldResult trips = affine::makeComposedFoldedAffineApply(rewriter, loc, (b - a).ceilDiv(step), {from, to});
+    bounds[0] = arith::ConstantIndexOp::create(rewriter, loc, 0);
+    bounds[1] = getValueOrCreateConstantIndexOp(rewriter, loc, trips);
+    bounds[2] = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  }
   auto loop = scf::ForOp::create(rewriter, loc, bounds[0], bounds[1], bounds[2], inits);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(loop.getBody());
   axes[axis] = loop.getInductionVar();
+  if (forThreads) {
+    loop->setAttr(schedule::kParallelAttr, rewriter.getUnitAttr());
+    axes[axis] = affine::makeComposedAffineApply(rewriter, loc, a + b * step, {begin, axes[axis]});
+  }
   SmallVector<Value> results = body(loop.getRegionIterArgs());
   if (!inits.empty())
     scf::YieldOp::create(rewriter, loc, results);
@@ -234,9 +257,47 @@ void LinalgLoopEmitter::emitTile() {
   });
 }
 
+unsigned LinalgLoopEmitter::countForThreads(ArrayRef<unsigned> rest) {
+  int64_t iterations = 1;
+  for (auto [i, axis] : llvm::enumerate(rest)) {
+    std::optional<int64_t> extent = getConstantIntValue(extents[axis]);
+    bool isOfTile = plan.rowAxis == axis || (plan.vectorAxis == axis && plan.lanes > 1);
+    if (iterations >= kIterationsForThreads || isOfTile || !extent)
+      return iterations > 1 ? i : 0;
+    iterations *= *extent;
+  }
+  return iterations > 1 ? rest.size() : 0;
+}
+
+void LinalgLoopEmitter::emitForThreads(ArrayRef<unsigned> outer, function_ref<void()> body) {
+  int64_t iterations = 1;
+  for (unsigned axis : outer)
+    iterations *= *getConstantIntValue(extents[axis]);
+  auto constant = [&](int64_t number) { return arith::ConstantIndexOp::create(rewriter, loc, number); };
+  auto loop = scf::ForOp::create(rewriter, loc, constant(0), constant(iterations), constant(1));
+  loop->setAttr(schedule::kParallelAttr, rewriter.getUnitAttr());
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  AffineExpr place = rewriter.getAffineSymbolExpr(0);
+  int64_t inner = iterations;
+  for (unsigned axis : outer) {
+    int64_t extent = *getConstantIntValue(extents[axis]);
+    AffineExpr own = place.floorDiv(inner / extent);
+    OpFoldResult digit = affine::makeComposedFoldedAffineApply(rewriter, loc, inner == iterations ? own : own % extent,
+                                                               {OpFoldResult(loop.getInductionVar())});
+    axes[axis] = getValueOrCreateConstantIndexOp(rewriter, loc, digit);
+    inner /= extent;
+  }
+  body();
+}
+
 void LinalgLoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
   if (rest.empty())
     return emitTile();
+  if (unsigned count = isForThreads ? countForThreads(rest) : 0) {
+    isForThreads = false;
+    return emitForThreads(rest.take_front(count), [&] { emitSpatial(rest.drop_front(count)); });
+  }
   unsigned axis = rest.front();
   auto inner = [&](ValueRange) {
     emitSpatial(rest.drop_front());

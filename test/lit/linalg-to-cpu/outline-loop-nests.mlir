@@ -85,3 +85,28 @@ func.func @unscheduled(%A: memref<8xf32>) {
   } {schedule.parallel}
   return
 }
+
+// Without a schedule the loops for threads alone become functions. Their buffers may be parts of one: an offset that
+// only the program knows is added to the address.
+// CHECK-LABEL: func.func @of_the_compiler
+// CHECK: scf.for
+// CHECK: llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK: llvm.call @tilewrightHostParallel
+// CHECK-LABEL: func.func private @of_the_compiler_loops0
+// CHECK-NOT: llvm.noalias
+// CHECK-NOT: tilewright.scheduled
+// CHECK: return
+func.func @of_the_compiler(%A: memref<8x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c8 step %c1 {
+    %row = memref.subview %A[%i, 0] [1, 4] [1, 1] : memref<8x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    scf.for %j = %c0 to %c4 step %c1 {
+      memref.store %zero, %row[%j] : memref<4xf32, strided<[1], offset: ?>>
+    } {schedule.parallel}
+  }
+  return
+}

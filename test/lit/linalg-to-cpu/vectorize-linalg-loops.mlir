@@ -160,3 +160,44 @@ func.func @any_reduction(%x: memref<512xi32>, %y: memref<i32>) {
   }
   return
 }
+
+// -----
+
+// A long op has a loop for threads: over as many of the outermost axes as make enough iterations.
+// CHECK-LABEL: func.func @long(
+// CHECK: %[[ALL:.*]] = arith.constant 128 : index
+// CHECK: scf.for %{{.*}} = %c0 to %[[ALL]] step %c1
+// CHECK: affine.apply
+// CHECK: scf.for %{{.*}} = %c0 to %c1000 step %c1
+// CHECK: scf.for
+// CHECK: }{{$}}
+// CHECK-NEXT: }{{$}}
+// CHECK-NEXT: } {schedule.parallel}
+func.func @long(%x: memref<2x64x1000x64xf32>, %y: memref<2x64x1000x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, j, k, l)>, affine_map<(i, j, k, l) -> (i, j, k, l)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<2x64x1000x64xf32>) outs(%y : memref<2x64x1000x64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.negf %a : f32
+    linalg.yield %c : f32
+  }
+  return
+}
+
+// -----
+
+// Of the only axis each iteration is a vector; what is left over is for one thread.
+// CHECK-LABEL: func.func @long_row(
+// CHECK: scf.for %[[I:.*]] = %c0 to %c125000 step %c1
+// CHECK: affine.apply #{{.*}}()[%[[I]]]
+// CHECK: } {schedule.parallel}
+// CHECK: vector.maskedstore
+func.func @long_row(%x: memref<1000003xf32>, %y: memref<1000003xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<1000003xf32>) outs(%y : memref<1000003xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.negf %a : f32
+    linalg.yield %c : f32
+  }
+  return
+}
