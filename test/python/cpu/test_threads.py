@@ -28,11 +28,12 @@ def run(task, extent):
     return function(TASK(task), None, extent)
 
 
-def shares_of(extent):
-    """The shares that threads get, and the threads."""
-    shares, lock = [], threading.Lock()
+def shares_of(extent, begun=1):
+    """The shares that threads get, and the threads. None is done before so many have begun."""
+    shares, lock, barrier = [], threading.Lock(), threading.Barrier(begun)
 
     def task(_, begin, end):
+        barrier.wait()
         with lock:
             shares.append((begin, end, threading.get_native_id()))
         return 0
@@ -44,7 +45,7 @@ def shares_of(extent):
 @pytest.mark.parametrize("threads, extent", [(1, 10), (2, 10), (3, 10), (4, 3), (5, 1), (8, 100)])
 def test_each_thread_has_a_share(threads, extent):
     tw.set_num_threads(threads)
-    shares = shares_of(extent)
+    shares = shares_of(extent, min(threads, extent))
     assert [begin for begin, _, _ in shares] == [0, *(end for _, end, _ in shares[:-1])]
     assert shares[-1][1] == extent
     lengths = [end - begin for begin, end, _ in shares]
@@ -54,13 +55,21 @@ def test_each_thread_has_a_share(threads, extent):
     assert library().tilewrightHostLastThreads() == len(shares)
 
 
+def test_shares_that_no_thread_has_begun_are_the_callers():
+    tw.set_num_threads(8)
+    for _ in range(300):
+        shares = shares_of(20)
+        assert [begin for begin, _, _ in shares] == [0, *(end for _, end, _ in shares[:-1])]
+        assert len(shares) == 8 and shares[-1][1] == 20 and shares[0][2] == threading.get_native_id()
+
+
 def test_nothing_to_do():
     assert shares_of(0) == []
 
 
 def test_a_loop_in_a_loop_is_serial():
     tw.set_num_threads(3)
-    inner, lock = [], threading.Lock()
+    inner, lock, barrier = [], threading.Lock(), threading.Barrier(3)
 
     def inside(_, begin, end):
         with lock:
@@ -68,6 +77,7 @@ def test_a_loop_in_a_loop_is_serial():
         return 0
 
     def outside(_, begin, end):
+        barrier.wait()
         assert run(inside, 7) == 0
         return 0
 
