@@ -8,6 +8,9 @@ namespace tilewright {
 #define GEN_PASS_DEF_LEGALIZEEXTERNS
 #include "passes/linalg-to-cpu/Passes.h.inc"
 
+/// So many bytes at most of a buffer are on the stack.
+static constexpr int64_t kMaxStackBytes = 1024;
+
 namespace {
 struct LegalizeExterns : impl::LegalizeExternsBase<LegalizeExterns> {
   void runOnOperation() override {
@@ -19,6 +22,19 @@ struct LegalizeExterns : impl::LegalizeExternsBase<LegalizeExterns> {
   static LogicalResult legalize(te::ExternOp op);
 };
 } // namespace
+
+/// Whether a buffer is small enough for the stack: LLVM then keeps elements of it in registers.
+static bool isOnStack(MemRefType type) {
+  return type.hasStaticShape() && type.getNumElements() <= kMaxStackBytes / getElementBytes(type.getElementType());
+}
+
+/// The innermost loop for threads around a statement, if there is one.
+static scf::ForOp getLoopForThreads(Operation *statement, te::ExternOp op) {
+  for (Operation *around = statement->getParentOp(); around != op; around = around->getParentOp())
+    if (around->hasAttr(schedule::kParallelAttr))
+      return cast<scf::ForOp>(around);
+  return {};
+}
 
 LogicalResult LegalizeExterns::legalize(te::ExternOp op) {
   SmallVector<Operation *> buffers;
@@ -35,11 +51,21 @@ LogicalResult LegalizeExterns::legalize(te::ExternOp op) {
   if (result.wasInterrupted())
     return failure();
   for (Operation *buffer : buffers) {
-    auto type = cast<MemRefType>(buffer->getResult(0).getType());
-    // Once, on the heap: the stack would grow with every iteration.
-    OpBuilder builder(op);
-    auto made = memref::AllocOp::create(builder, buffer->getLoc(),
-                                        MemRefType::get(type.getShape(), type.getElementType()), buffer->getOperands());
+    auto given = cast<MemRefType>(buffer->getResult(0).getType());
+    auto type = MemRefType::get(given.getShape(), given.getElementType());
+    // Once, or once in each iteration of a loop for threads: in others the stack would grow.
+    scf::ForOp loop = getLoopForThreads(buffer, op);
+    Operation *around = loop ? loop.getOperation() : op->getParentOfType<func::FuncOp>().getOperation();
+    Value made;
+    if (isOnStack(type)) {
+      OpBuilder builder = OpBuilder::atBlockBegin(&around->getRegion(0).front());
+      made = memref::AllocaOp::create(builder, buffer->getLoc(), type);
+    } else {
+      OpBuilder builder(op);
+      if (loop)
+        builder.setInsertionPointToStart(loop.getBody());
+      made = memref::AllocOp::create(builder, buffer->getLoc(), type, buffer->getOperands());
+    }
     buffer->getResult(0).replaceAllUsesWith(made);
     buffer->erase();
   }

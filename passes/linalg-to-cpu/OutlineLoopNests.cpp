@@ -295,14 +295,37 @@ SmallVector<scf::ForOp> takeParallelLoops(func::FuncOp function) {
   return loops;
 }
 
+/// Each iteration of a loop for threads frees what it allocates on the heap.
+void freeInLoops(func::FuncOp function) {
+  function.walk([&](memref::AllocOp buffer) {
+    Operation *loop = buffer->getParentOp();
+    if (!isa<scf::ForOp>(loop) || !loop->hasAttr(schedule::kParallelAttr))
+      return;
+    OpBuilder builder(buffer->getBlock()->getTerminator());
+    memref::DeallocOp::create(builder, buffer.getLoc(), buffer);
+  });
+}
+
+/// Buffers on the stack of a function's loops are allocated once: in a loop it would grow with every iteration.
+void hoistFromLoops(func::FuncOp function) {
+  function.walk([&](memref::AllocaOp buffer) {
+    if (buffer->getNumOperands() == 0)
+      buffer->moveBefore(&function.front(), function.front().begin());
+  });
+}
+
 void OutlineLoopNests::runOnOperation() {
   LLVMTypeConverter types(&getContext());
   SmallVector<func::FuncOp> programs(getOperation().getOps<func::FuncOp>());
   for (func::FuncOp program : programs) {
     if (!program->hasAttr(kScheduledAttr)) {
+      freeInLoops(program);
       Outliner outliner(program, types);
+      SmallVector<func::FuncOp> functions = {program};
       for (scf::ForOp loop : takeParallelLoops(program))
-        outliner.outline(loop, /*isParallel=*/true);
+        functions.push_back(outliner.outline(loop, /*isParallel=*/true));
+      for (func::FuncOp function : functions)
+        hoistFromLoops(function);
       continue;
     }
     WalkResult walked = program.walk([](Operation *op) {

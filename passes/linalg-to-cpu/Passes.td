@@ -147,8 +147,9 @@ def AttachLoopAnnotations : Pass<"attach-loop-annotations", "mlir::ModuleOp"> {
 def LegalizeExterns : Pass<"legalize-externs", "mlir::ModuleOp"> {
   let summary = "The statements of te.extern are made such as a processor can run";
   let description = [{
-    Buffers of their own are allocated once, before the op, in the one memory that there is; a thread axis is an error.
-    Bufferization then puts the statements in the place of the op.
+    Buffers of their own are allocated once, in the one memory that there is, or in each iteration of a loop for threads
+    around them. Small ones are on the stack. A thread axis is an error. Bufferization then puts the statements in the
+    place of the op.
 
     ```mlir
     %C = te.extern "C" outs(%c = %out : tensor<64xf32>) {
@@ -160,7 +161,7 @@ def LegalizeExterns : Pass<"legalize-externs", "mlir::ModuleOp"> {
     becomes
 
     ```mlir
-    %t = memref.alloc() : memref<4xf32>
+    %t = memref.alloca() : memref<4xf32>
     %C = te.extern "C" outs(%c = %out : tensor<64xf32>) { ... }
     ```
   }];

@@ -110,3 +110,25 @@ func.func @of_the_compiler(%A: memref<8x4xf32>) {
   }
   return
 }
+
+// A buffer on the stack is the task's, and each iteration frees one on the heap.
+// CHECK-LABEL: func.func private @statements_loops0
+// CHECK: memref.alloca() : memref<4xf32>
+// CHECK: scf.for
+// CHECK: %[[LARGE:.*]] = memref.alloc() : memref<1000xf32>
+// CHECK: memref.dealloc %[[LARGE]]
+// CHECK-NEXT: }
+func.func @statements(%A: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %c8 step %c1 {
+    %small = memref.alloca() : memref<4xf32>
+    %large = memref.alloc() : memref<1000xf32>
+    memref.store %zero, %small[%c0] : memref<4xf32>
+    memref.store %zero, %large[%i] : memref<1000xf32>
+    memref.store %zero, %A[%i] : memref<8xf32>
+  } {schedule.parallel}
+  return
+}

@@ -222,3 +222,32 @@ def test_an_exported_library_has_threads_of_its_own(tmp_path):
     before = threads()
     check(lambda a, b: function(tvm_ffi.from_dlpack(a), tvm_ffi.from_dlpack(b)))
     assert threads() - before == tw.num_threads() - 1
+
+
+def test_threads_share_loops_of_statements():
+    """Each iteration has buffers of its own, small and large ones."""
+    from tilewright import tir
+
+    def statements(ins, outs):
+        ib = tir.ir_builder.create()
+        a, b = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        with ib.for_range(0, 500, name="r", kind="parallel") as r:
+            row, total = ib.allocate("float32", (1000,), name="row"), ib.allocate("float32", (1,), name="total")
+            total[0] = 0.0
+            with ib.for_range(0, 1000, name="i") as i:
+                row[i] = a[r] * i.astype("float32")
+            with ib.for_range(0, 1000, name="i") as i:
+                total[0] = total[0] + row[i]
+            b[r] = total[0]
+        return ib.get()
+
+    A = te.placeholder((500,), name="A")
+    B = te.extern((500,), [A], statements, name="B", dtype="float32")
+    tw.set_num_threads(2)
+    function = tw.build(te.create_schedule(B.op), [A, B], "cpu")
+    a = np.arange(500, dtype="float32") % 8
+    b = np.zeros_like(a)
+    for _ in range(20):
+        function(a, b)
+        np.testing.assert_array_equal(b, a * np.float32(999 * 500))
+    assert library().tilewrightHostLastThreads() == 2
