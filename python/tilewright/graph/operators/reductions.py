@@ -10,8 +10,8 @@ from ...te import Expr, Tensor
 from .common import accumulator, operator
 from .sorting import best_of_sorted
 
-_MOST_RANKED = 1024
-"""So many elements are ranked, each by itself; more are sorted."""
+_MOST_RANKED, _MOST_RANKED_ON_PROCESSOR = 1024, 16
+"""So many elements are ranked, each by itself, which threads of a GPU do at once; more are sorted."""
 
 _REDUCERS: dict[str, Callable[..., Expr]] = {"sum": te.sum, "prod": te.prod, "max": te.max, "min": te.min}
 
@@ -146,7 +146,7 @@ def topk(x: Tensor, *, k: int, axis: int, largest: bool, by_threads: bool) -> tu
     """
     extent = x.shape[axis]
     count = extent if k == -1 else k
-    if not isinstance(extent, int) or extent > _MOST_RANKED:
+    if not isinstance(extent, int) or extent > (_MOST_RANKED if by_threads else _MOST_RANKED_ON_PROCESSOR):
         return best_of_sorted(x, count, axis, largest, by_threads)
     other = te.reduce_axis((0, extent), name="other")
 

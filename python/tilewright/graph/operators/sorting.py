@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ... import te, tir
 from ...te import Expr, Tensor
 from .common import elements, operator
+from .sorting_on_processor import Element, best_on_processor, comparison, is_less, sorted_on_processor
 
 __all__ = ["best_of_sorted", "order_of"]
 
 _THREADS = 256
 """The threads of a block, which sorts and merges tiles."""
+
+_FEW = 128
+"""On a processor, so many of the best elements at most are found without a sort."""
 
 _OWN = 8
 """So many elements of a tile each thread merges; half as many where elements have several columns."""
@@ -23,14 +26,8 @@ _MOST = 1 << 30
 _WAYS = 8
 """Where the number of elements is symbolic, so many runs become one in a kernel."""
 
-Element = tuple[Any, ...]
-"""An element's place in the row and, where it has one column, its key."""
-
 Buffers = tuple[Any, ...]
 """Memory for elements: for their places and, where there are some, for their keys."""
-
-Precedes = Callable[[Any, Any, Any, Any], Expr]
-"""Whether one place of a row comes before another: of the builder, the row and the two places."""
 
 
 def order_of(x: Tensor, largest: bool, in_threads: bool) -> Tensor:
@@ -40,77 +37,10 @@ def order_of(x: Tensor, largest: bool, in_threads: bool) -> Tensor:
     the largest. With `largest`, the order is descending.
     """
     rows, count, columns = x.shape
-    statements = _in_threads if in_threads else _on_processor
+    statements = _in_threads if in_threads else sorted_on_processor
     return te.extern(
         (rows, count), [x], lambda ins, outs: statements(ins[0], outs[0], columns, largest), name="order", dtype="int64"
     )
-
-
-def _less(a: Any, b: Any, largest: bool) -> Expr:
-    """Whether `a` is less than `b`, or with `largest` more; NaN is more than all numbers, and like another NaN."""
-    low, high = (b, a) if largest else (a, b)
-    return te.any(low < high, te.all(te.isnan(high), low.equal(low))) if "float" in low.dtype else low < high
-
-
-def _comparison(x: Any, columns: Any, largest: bool) -> Precedes:
-    """Whether the place `a` of a row is strictly before the place `b`, by the elements alone."""
-
-    def less(r: Any, a: Any, b: Any, c: Any) -> Expr:
-        return _less(x[r, a, c], x[r, b, c], largest)
-
-    def precedes(ib: Any, r: Any, a: Any, b: Any) -> Expr:
-        if columns == 1:
-            return less(r, a, b, 0)
-        # 0 as long as no column differs, then 1 where `a` is less and 2 where `b` is.
-        state = ib.allocate("int32", (1,), name="state")
-        state[0] = 0
-        with ib.for_range(0, columns, name="c") as c, ib.if_scope(state[0].equal(0)):
-            with ib.if_scope(less(r, a, b, c)):
-                state[0] = 1
-            with ib.else_scope(), ib.if_scope(less(r, b, a, c)):
-                state[0] = 2
-        return state[0].equal(1)
-
-    return precedes
-
-
-def _on_processor(given: Any, made: Any, columns: Any, largest: bool) -> Any:
-    """Merges runs of 1, 2, 4, … places. A merge is stable, so equal elements stay in the order of their places."""
-    ib = tir.ir_builder.create()
-    x, order = ib.buffer_ptr(given), ib.buffer_ptr(made)
-    rows, count = made.shape
-    precedes = _comparison(x, columns, largest)
-    merged = ib.allocate("int64", (count,), name="merged", scope="global")
-    at = ib.allocate("int64", (6,), name="at")
-    width, begin, middle, end, left, right = range(6)
-    with ib.for_range(0, rows, name="r") as r:
-        with ib.for_range(0, count, name="i") as i:
-            order[r, i] = i.astype("int64")
-        at[width] = te.const(1, "int64")
-        with ib.while_loop(at[width] < count):
-            at[begin] = te.const(0, "int64")
-            with ib.while_loop(at[begin] < count):
-                at[middle] = te.min(at[begin] + at[width], count)
-                at[end] = te.min(at[middle] + at[width], count)
-                at[left] = at[begin]
-                at[right] = at[middle]
-                with ib.while_loop(te.any(at[left] < at[middle], at[right] < at[end])):
-                    target = ib.let("target", at[left] + at[right] - at[middle])
-                    a = ib.let("a", order[r, te.min(at[left], at[middle] - 1)])
-                    b = ib.let("b", order[r, te.min(at[right], at[end] - 1)])
-                    swaps = precedes(ib, r, b, a)
-                    takes_right = te.any(at[left] >= at[middle], te.all(at[right] < at[end], swaps))
-                    with ib.if_scope(takes_right):
-                        merged[target] = b
-                        at[right] = at[right] + 1
-                    with ib.else_scope():
-                        merged[target] = a
-                        at[left] = at[left] + 1
-                at[begin] = at[end]
-            with ib.for_range(0, count, name="i") as i:
-                order[r, i] = merged[i]
-            at[width] = at[width] * 2
-    return ib.get()
 
 
 def _in_threads(given: Any, made: Any, columns: Any, largest: bool) -> Any:
@@ -194,8 +124,8 @@ class _Merges:
     def precedes(self, row: Any, a: Element, b: Element) -> Expr:
         """Whether an element is strictly before another."""
         if self.has_keys:
-            return self.ib.let("precedes", _less(a[1], b[1], self.largest))
-        return self.ib.let("precedes", _comparison(self.x, self.columns, self.largest)(self.ib, row, a[0], b[0]))
+            return self.ib.let("precedes", is_less(a[1], b[1], self.largest))
+        return self.ib.let("precedes", comparison(self.x, self.columns, self.largest)(self.ib, row, a[0], b[0]))
 
     def sort_tile(self, row: Any, first: Any, thread: Any, to: Buffers) -> None:
         """Sorts the tile of a row from `first` on."""
@@ -348,7 +278,7 @@ class _Merges:
 
 
 def best_of_sorted(x: Tensor, k: Any, axis: int, largest: bool, in_threads: bool) -> tuple[Tensor, Tensor]:
-    """The k best elements along an axis, and where they are, of all that are sorted."""
+    """The k best elements along an axis, and where they are, of all that are sorted, or of a row's best so far."""
     count = x.shape[axis]
     others = [extent for d, extent in enumerate(x.shape) if d != axis]
 
@@ -360,14 +290,22 @@ def best_of_sorted(x: Tensor, k: Any, axis: int, largest: bool, in_threads: bool
         places = places[::-1]
         return x(*places[:axis], i, *places[axis:])
 
-    order = order_of(te.compute((elements(others), count, 1), element, name="row"), largest, in_threads)
+    row = te.compute((elements(others), count, 1), element, name="row")
+    is_few = not in_threads and isinstance(k, int) and 0 < k <= _FEW
+    if is_few:
+        order = te.extern(
+            (elements(others), k), [row], lambda ins, outs: best_on_processor(ins[0], outs[0], largest), name="best",
+            dtype="int64",
+        )  # fmt: skip
+    else:
+        order = order_of(row, largest, in_threads)
 
     def position_of(*i: Any) -> Expr:
-        row: Any = 0
+        number: Any = 0
         for extent, place in zip(others, (*i[:axis], *i[axis + 1 :])):
-            row = row * extent + place
-        found = order(row, i[axis])
-        is_there = isinstance(count, int) or k is count
+            number = number * extent + place
+        found = order(number, i[axis])
+        is_there = isinstance(count, int) or k is count or is_few
         return found if is_there else te.if_then_else(i[axis] < count, found, te.const(0, "int64"))
 
     shape = [k if d == axis else extent for d, extent in enumerate(x.shape)]
