@@ -352,9 +352,9 @@ def _is_inlined(op: ComputeOp, reads: Sequence[tuple[Any, Read]]) -> bool:
     if any(isinstance(reader, ScanOp) for reader, _ in reads):
         return False
     if _only_moves(op):
-        # A contraction whose reads divide axes has no vectors: there a copy costs less.
+        # A contraction whose reads divide or multiply axes has no vectors: there a copy costs less.
         in_contraction = any(reader.reduction is not None and not _reads_once(reader, read) for reader, read in reads)
-        return not (in_contraction and _divides(op))
+        return not (in_contraction and _scales(op))
     return len(reads) == 1 and _reads_once(*reads[0])
 
 
@@ -365,9 +365,9 @@ def _reads_once(reader: ComputeOp, read: Read) -> bool:
     return all(id(axis) in alone for axis in axes)
 
 
-def _divides(op: ComputeOp) -> bool:
-    """Whether places are quotients or remainders of others, as of a reshape that splits or joins dimensions."""
-    return any(isinstance(part, Call) and part.op in ("floordiv", "floormod") for part in parts(op.body))
+def _scales(op: ComputeOp) -> bool:
+    """Whether places are quotients, remainders or multiples of others, as of reshapes that split or join dimensions."""
+    return any(isinstance(part, Call) and part.op in ("floordiv", "floormod", "mul") for part in parts(op.body))
 
 
 def _only_moves(op: ComputeOp) -> bool:

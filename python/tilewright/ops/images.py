@@ -74,7 +74,7 @@ def conv2d(
     is_matmul = kernel == 1 and channels % 8 == 0
     by_own = "mma.sync" in current_gpu().features and not is_matmul if is_last else is_plain and kernel % 2 == 1
     if not on_gpu or is_empty(x, w) or not by_own:
-        inputs, Y = _definition(x, w, stride, is_last, out_dtype or x.dtype, epilogue, operands)
+        inputs, Y = _definition(x, w, stride, is_last, out_dtype or x.dtype, epilogue, operands, on_gpu)
         return by_rules(inputs, Y, target)
     if not is_last:
         return schedules.conv2d(batch, channels, size, filters, kernel, stride=stride)
@@ -96,6 +96,7 @@ def _definition(
     out_dtype: str,
     epilogue: Callable[..., Expr] | None,
     operands: list[Tensor],
+    by_threads: bool,
 ) -> tuple[list[Tensor], Tensor]:
     """What it is: the arguments, and the result."""
     X, W = given(x, "X"), given(w, "W")
@@ -107,7 +108,7 @@ def _definition(
     if is_last:
         total: Tensor = conv_of_channels_together(X, W, **attributes, filters_last=False)  # type: ignore[arg-type]
     else:
-        total = operate("conv", X, W, **attributes, groups=1)
+        total = operate("conv", X, W, **attributes, groups=1, by_threads=by_threads)
 
     def element(*at: Expr) -> Expr:
         value = total[at]

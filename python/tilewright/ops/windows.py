@@ -76,6 +76,8 @@ def _convolve(
     if layout == "last" and what == "conv":
         total: Tensor = conv_of_channels_last(X, W, **attributes)  # type: ignore[arg-type]
     else:
+        if what == "conv":
+            attributes["by_threads"] = Target.of(target).kind != "cpu"
         total = _laid_out(operate(what, _channels_first(X, layout), W, **attributes), layout, what)
     if bias is not None:
         expect_shape(what, (filters,), bias=bias)

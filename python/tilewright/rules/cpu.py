@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 from ..dtypes import dtype_of
 from ..te import Tensor
-from ..te.expr import IterVar
+from ..te.expr import Call, Expr, IterVar, Read
+from ..te.linear import linear_of
 from ..te.schedule import Schedule, Stage
+from ..te.tensor import ComputeOp
+from ..te.walks import parts
 from .columns import ColumnsInParts, is_of_columns, moving_reads, only_reduction
 from .context import Context, choice, power_of_two
 from .contraction import contraction_of
@@ -40,7 +43,8 @@ def _lanes(stage: StageFacts) -> int:
 
 def _is_the_compilers(context: Context) -> bool:
     """Whether the program has what the compiler's own loops are an order of magnitude faster for, which it makes of a
-    program whose loops are not scheduled: contractions and sums whose results lie together, but matmuls."""
+    program whose loops are not scheduled: windows, and contractions and sums whose results lie together, but matmuls.
+    """
     for stage in context.program:
         found = contraction_of(stage)
         if found is not None and is_packed(found):
@@ -48,9 +52,27 @@ def _is_the_compilers(context: Context) -> bool:
         if found is not None and found.b.innermost is not None and not found.b.is_along(found.k):
             return True
         if found is None and stage.kind == Kind.REDUCTION and stage.spatial and not is_of_columns(stage):
-            if any(access.innermost is stage.spatial[-1] for access in moving_reads(stage)):
+            if any(access.innermost is stage.spatial[-1] for access in moving_reads(stage)) or _has_windows(stage):
                 return True
     return False
+
+
+def _has_windows(stage: StageFacts) -> bool:
+    """Whether neighbouring results are of windows, which lie side by side or overlap."""
+    reduction, last = stage.op.reduction if isinstance(stage.op, ComputeOp) else None, stage.spatial[-1]
+    for part in parts(reduction.exprs if reduction is not None else ()):
+        if isinstance(part, Read) and part.indices and part.indices[-1] is not last:
+            index = linear_of(part.indices[-1])
+            if _adds(part.indices[-1], last) if index is None else index.of(last) and len(index.terms) > 1:
+                return True
+    return False
+
+
+def _adds(index: Expr, axis: IterVar) -> bool:
+    """Whether an axis is one of the numbers that are added up."""
+    return (
+        index is axis or isinstance(index, Call) and index.op == "add" and any(_adds(arg, axis) for arg in index.args)
+    )
 
 
 class AsItIs:
@@ -71,7 +93,10 @@ class AsItIs:
         return Decision(self.name, group.names, f"the program has {work} iterations, fewer than threads pay for")
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
-        inline(s, group)
+        for stage in group.inlined:
+            # What a reduction reads several times lies together, without conditions, when it is stored.
+            if stage.evaluations <= 2 * stage.size or all(reader.kind == Kind.MAP for reader in stage.readers):
+                s[stage.op].compute_inline()
 
 
 class ParallelMap:

@@ -66,8 +66,9 @@ def test_tensor_cores_multiply_it(case) -> None:
     images, filters, strides, before, after, dilations = case
     x, w = te.placeholder(images, "bfloat16", name="x"), te.placeholder(filters, "bfloat16", name="w")
     (made,) = OPERATORS["conv"](
-        x, w, strides=strides, before=before, after=after, dilations=dilations, groups=1, acc="float32", to="bfloat16"
-    )
+        x, w, strides=strides, before=before, after=after, dilations=dilations, groups=1, acc="float32", to="bfloat16",
+        by_threads=True,
+    )  # fmt: skip
     plan = tw.auto_schedule(made, "cuda -arch=sm_80").plan
     assert plan is not None and [decision.rule for decision in plan] == ["tensor cores"]
     assert plan.decisions[0].stages[:2] == ("conv_cast", "conv_product")

@@ -15,7 +15,7 @@ __all__ = ["OfTe", "OfTorch"]
 
 
 def _operate(name: str, *tensors: Any, **attributes: Any) -> Any:
-    return OPERATORS[name](*tensors, **attributes)[0]
+    return OPERATORS[name](*tensors, by_threads=True, **attributes)[0]
 
 
 def _all(value: int | Sequence[int], rank: int) -> tuple[int, ...]:

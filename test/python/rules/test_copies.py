@@ -27,7 +27,7 @@ def convolved(
     rank = len(images) - 2
     (Y,) = OPERATORS[what](
         X, W, strides=(stride,) * rank, before=(margin,) * rank, after=(margin,) * rank, dilations=(1,) * rank,
-        groups=groups, acc="float32", to="float32",
+        groups=groups, acc="float32", to="float32", by_threads=True,
     )  # fmt: skip
     return [X, W], Y
 

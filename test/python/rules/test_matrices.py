@@ -28,7 +28,7 @@ def test_a_convolution_and_what_follows_are_one_kernel(dtype: str, rule: str) ->
     X, W = te.placeholder((2, 16, 11, 13), dtype, "X"), te.placeholder((20, 16, 3, 3), dtype, "W")
     B = te.placeholder((20,), "float32", "B")
     how: Any = {"strides": (1, 1), "before": (1, 1), "after": (1, 1), "dilations": (1, 1), "groups": 1}
-    Y = OPERATORS["conv"](X, W, acc="float32", to="float32", **how)[0]
+    Y = OPERATORS["conv"](X, W, acc="float32", to="float32", by_threads=True, **how)[0]
     Z = te.compute(Y.shape, lambda n, f, h, w: te.max(Y(n, f, h, w) + B(f), 0.0), name="Z")
     s = tw.auto_schedule(Z, SIM)
     assert decisions(s) == [rule]

@@ -38,7 +38,7 @@ def matrices() -> Program:
 def images() -> Program:
     X, W = te.placeholder((N, 6, 9, 11)), te.placeholder((12, 6, 3, 3))
     how: dict[str, Any] = {"strides": (1, 1), "before": (1, 1), "after": (1, 1), "dilations": (1, 1), "groups": 1}
-    (Y,) = OPERATORS["conv"](X, W, acc="float32", to="float32", **how)
+    (Y,) = OPERATORS["conv"](X, W, acc="float32", to="float32", by_threads=True, **how)
 
     def exact(x: Any, w: Any) -> Any:
         windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)]), (3, 3), (2, 3))

@@ -99,13 +99,48 @@ def places(axes: Sequence[Any], offsets: Sequence[Any], strides: Sequence[int], 
 @operator
 def conv(
     x: Tensor, w: Tensor, *, strides: Sequence[int], before: Sequence[int], after: Sequence[int],
-    dilations: Sequence[int], groups: int, acc: str, to: str,
+    dilations: Sequence[int], groups: int, acc: str, to: str, by_threads: bool,
 ) -> Tensor:  # fmt: skip
     """Convolution of images NC… with filters OI…, accumulated in `acc`."""
     extents = window_extents(x.shape[2:], w.shape[2:], strides, before, after, dilations)
-    zero = te.const(0, x.dtype)
-    image = padded(x, [0, 0, *before], [0, 0, *after], zero, "conv_padded")
-    return convolution(image, w, extents, strides, dilations, groups, acc, to, "conv")
+    in_phases = not by_threads and strides[-1] > 1 and isinstance(x.shape[-1], int)
+    if in_phases:
+        image = _phases(x, strides[-1], before, after)
+    else:
+        image = padded(x, [0, 0, *before], [0, 0, *after], te.const(0, x.dtype), "conv_padded")
+    # Filters of a group share what they read: for a processor groups are an axis of their own.
+    by_groups = not by_threads and groups > 1 and not same(w.shape[0], groups)
+    made = convolution(
+        image, w, extents, strides, dilations, groups, acc, to, "conv", by_groups=by_groups, in_phases=in_phases
+    )
+    if not by_groups:
+        return made
+    each = w.shape[0] // groups
+
+    def filter_of_group(n: Any, o: Any, *at: Any) -> Expr:
+        return made(n, o // each, o % each, *at)
+
+    return te.compute([made.shape[0], w.shape[0], *extents], filter_of_group, name="conv_filters")
+
+
+def _phases(x: Tensor, stride: int, before: Sequence[int], after: Sequence[int]) -> Tensor:
+    """The padded images NC…, whose rows are stride x numbers: first all pixels at multiples of the stride. So what
+    neighbours in a row of results read lies together."""
+    *heights, length = [size + low + high for size, low, high in zip(x.shape[2:], before, after)]
+    assert isinstance(length, int)
+
+    def pixel(n: Any, c: Any, *at: Any) -> Expr:
+        *found, phase, number = at
+        found, inside = [*found, number * stride + phase], list[Expr]()
+        for d, (low, high, size) in enumerate(zip(before, after, x.shape[2:])):
+            inside += [found[d] >= low] if low > 0 else []
+            found[d] = found[d] - low if low else found[d]
+            if high > 0 or d == len(heights) and length % stride:
+                inside.append(found[d] < size)
+        read = x(n, c, *found)
+        return te.if_then_else(te.all(*inside), read, te.const(0, x.dtype)) if inside else read
+
+    return te.compute([*x.shape[:2], *heights, stride, -(-length // stride)], pixel, name="conv_phases")
 
 
 def conv_of_channels_last(
@@ -179,19 +214,29 @@ def _digits(index: Any, extents: Sequence[Extent]) -> list[Any]:
 def convolution(
     image: Tensor, w: Tensor, extents: Sequence[Extent], strides: Sequence[int], dilations: Sequence[int],
     groups: int, acc: str, to: str, name: str, *, channels_last: bool = False, by_groups: bool = False,
+    in_phases: bool = False,
 ) -> Tensor:  # fmt: skip
     """A convolution of what is padded already, of images NC… or, with channels last, N…C.
 
-    `by_groups`, the result is N, groups, channels of a group, ….
+    `by_groups`, the result is N, groups, channels of a group, …. `in_phases`, a row of an image is stride x numbers:
+    first all pixels at multiples of the stride.
     """
     channel = te.reduce_axis((0, w.shape[1]), name="channel")
     window = [te.reduce_axis((0, size), name=f"k{d}") for d, size in enumerate(w.shape[2:])]
     each = w.shape[0] // groups
+
+    def places_of(at: Sequence[Any]) -> list[Any]:
+        found = places(at, window, strides, dilations)
+        if in_phases:
+            offset = window[-1] * dilations[-1]
+            found[-1:] = [te.indexmod(offset, strides[-1]), at[-1] + te.indexdiv(offset, strides[-1])]
+        return found
+
     if by_groups:
         inputs = w.shape[1]
 
         def of_group(n: Any, g: Any, o: Any, *at: Any) -> Expr:
-            pixel = image(n, g * inputs + channel, *places(at, window, strides, dilations))
+            pixel = image(n, g * inputs + channel, *places_of(at))
             weight = w(g * each + o, channel, *window)
             return te.sum(_as(pixel, acc) * _as(weight, acc), axis=[channel, *window])
 
@@ -204,7 +249,7 @@ def convolution(
         read = channel if groups == 1 else (o // each) * w.shape[1] + channel
         if groups > 1 and same(w.shape[1], 1):
             read = o if same(each, 1) else o // each
-        at_ = places(i, window, strides, dilations)
+        at_ = places_of(i)
         pixel = image(n, *at_, read) if channels_last else image(n, read, *at_)
         # What is summed goes through images as they lie in memory.
         axes = [*window, channel] if channels_last else [channel, *window]
