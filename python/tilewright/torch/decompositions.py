@@ -19,6 +19,7 @@ from . import (
     histograms,
     linear_algebra,
     lists,
+    losses,
     number_parts,
     polynomials,
     pools,
@@ -42,7 +43,7 @@ def _short(op: Any) -> str:
 
 _PARTS = (
     bessel, cells, composites, distributions, embeddings, encoder_layers, histograms, linear_algebra, lists,
-    number_parts, polynomials, pools, resizing, sampling, scaled_dot_product, scattering, searching, segments,
+    losses, number_parts, polynomials, pools, resizing, sampling, scaled_dot_product, scattering, searching, segments,
     special_functions, complex_functions,
 )  # fmt: skip
 
@@ -50,10 +51,11 @@ _PARTS = (
 @cache
 def aten_decompositions() -> dict[Any, Any]:
     """By operator without a converter, what PyTorch makes of it."""
+    unused = {*CONVERTERS, *refused, *losses.TAKEN_APART}
     table = {  # pyright: ignore[reportUnknownVariableType]
         op: function
         for op, function in decomposition_table.items()  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(op, torch._ops.OpOverload) and _short(op) not in CONVERTERS and _short(op) not in refused  # pyright: ignore[reportPrivateUsage]
+        if isinstance(op, torch._ops.OpOverload) and _short(op) not in unused  # pyright: ignore[reportPrivateUsage]
     }
     for part in _PARTS:
         table.update(part.decompositions())

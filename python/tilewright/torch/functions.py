@@ -1,4 +1,4 @@
-"""Functions of which PyTorch chooses an operator by the device: they become what is compiled for each."""
+"""Functions of which PyTorch chooses an operator by the device, or has a wrong one: they become what is compiled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch.fx import GraphModule
 
 from .cells import gru_cell, lstm_cell
+from .losses import multilabel_margin_loss
 from .scaled_dot_product import attended
 
 __all__ = ["replace_functions"]
@@ -21,6 +22,7 @@ _REPLACED: dict[Callable[..., Any], Callable[..., Any]] = {
     _aten.lstm_cell.default: lstm_cell,
     torch.gru_cell: gru_cell,
     _aten.gru_cell.default: gru_cell,
+    torch.nn.functional.multilabel_margin_loss: multilabel_margin_loss,
 }
 
 

@@ -107,7 +107,34 @@ def _cubic(padding: str, corners: bool) -> Any:
     return lambda x, g: F.grid_sample(x, g, "bicubic", padding, corners)
 
 
+_CLASSES = torch.tensor([3, 0, 1, 2])
+_LABELS = torch.tensor([[0, 2, -1, 1, 1], [-1, 0, 0, 0, 0], [3, 3, 2, 1, 4], [4, -1, 1, -1, 2]])
+
+
+def _losses(reduction: str) -> Any:
+    """Losses of the classes, of the signs, and of the labels."""
+
+    def losses(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        weight, more = torch.arange(1.0, 6.0), {"reduction": reduction}
+        return (
+            F.cross_entropy(x, _CLASSES, **more),
+            F.cross_entropy(x, _CLASSES, weight, ignore_index=1, label_smoothing=0.1, **more),
+            F.nll_loss(x.reshape(2, 5, 2), _CLASSES.reshape(2, 2), weight, **more),
+            F.margin_ranking_loss(x, y, y.sign(), margin=0.2, **more),
+            F.hinge_embedding_loss(x, y.sign(), **more),
+            F.multilabel_margin_loss(x, _LABELS, **more),
+            F.multilabel_margin_loss(x[0], _LABELS[0], **more),
+            F.multi_margin_loss(x, _CLASSES, 2, weight=weight, **more),
+        )
+
+    return losses
+
+
+LOSSES = {f"losses with reduction {one}": (_losses(one), _numbers(4, 5), _numbers(4, 5, seed=1))
+          for one in ("none", "sum", "mean")}  # fmt: skip
+FORWARD |= LOSSES
 GRADIENTS: dict[str, tuple[Any, ...]] = {
+    **LOSSES,
     "samples of a volume": (lambda x, g: F.grid_sample(x, g, padding_mode="reflection", align_corners=False),
                             _numbers(1, 2, 3, 4, 5), _numbers(1, 2, 2, 3, 3)),
     **{f"cubic samples with {padding}": (_cubic(padding, corners), _numbers(1, 2, 4, 5), _numbers(1, 3, 2, 2))
