@@ -125,6 +125,23 @@ def test_numbers_that_are_not_computed(message: str) -> None:
         compiled(torch.ones(4, 5))
 
 
+_W = torch.ones(4, 4, 3, 3)
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (lambda x, w: nn.functional.conv_transpose2d(x, w), "the filters' size: expected a number, got s"),
+        (lambda x, w: nn.functional.conv2d(x, w, padding="same"), "padding: expected a number, got "),
+    ],
+)
+def test_filters_of_a_symbolic_size(function: Any, message: str) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(function, backend="tilewright", dynamic=True)
+    with pytest.raises(Exception, match=re.escape(f"(aten.convolution.default): {message}")):
+        compiled(torch.ones(1, 4, 7, 8), _W)
+
+
 CONVOLUTIONS: dict[str, Any] = {
     "rows that no window reaches": lambda: nn.Conv2d(4, 6, 4, 3, groups=2),
     "windows of stride one": lambda: nn.Conv2d(4, 6, 3, padding=1),

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...graph import Value
 from ..call import Call, converter
+from .contractions import known_filters
 
 
 def _wide(dtype: str) -> str:
@@ -42,6 +43,7 @@ def _convolution_backward(
             dilations=dilations, groups=groups, acc=wide, to=x.dtype,
         )  # fmt: skip
     elif mask[0]:
+        known_filters(call, w)
         # As many rows as x has: those that no window reaches get zeros.
         after = []
         for d in range(rank):

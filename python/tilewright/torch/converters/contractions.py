@@ -10,6 +10,8 @@ import numpy as np
 from ...graph import Value
 from ..call import Call, converter
 
+__all__ = ["known_filters"]
+
 
 def _wide(dtype: str) -> str:
     return "float32" if dtype in ("float16", "bfloat16") else dtype
@@ -54,6 +56,12 @@ def _addmm(call: Call, c: Value, a: Value, b: Value, beta: Any, alpha: Any) -> V
     return call.cast(call.op("add", result, c), call.dtype)
 
 
+def known_filters(call: Call, w: Value) -> None:
+    """Refuses filters whose size is symbolic: the transpose of a convolution has a filter for each phase."""
+    for extent in w.shape[2:]:
+        call.number(extent, "the filters' size")
+
+
 @converter("convolution.default")
 def _convolution(
     call: Call, x: Value, w: Value, bias: Value | None, stride: Sequence[int], padding: Sequence[int],
@@ -65,8 +73,10 @@ def _convolution(
         x = call.reshape(x, [1, *x.shape])
 
     def each(values: Sequence[int]) -> list[int]:
-        return [int(one) for one in (values if len(values) == rank else list(values) * rank)]
+        return [call.number(one, "padding") for one in (values if len(values) == rank else list(values) * rank)]
 
+    if transposed:
+        known_filters(call, w)
     before = each(padding)
     after = [low - more for low, more in zip(before, each(output_padding))] if transposed else before
     wide = _wide(call.dtype)
