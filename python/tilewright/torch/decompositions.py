@@ -48,10 +48,14 @@ _PARTS = (
 )  # fmt: skip
 
 
+_OF_HERMITIAN = [f"fft_{name}{rank}.default" for name in ("hfft", "ihfft") for rank in ("", "2", "n")]
+"""What PyTorch itself takes apart. Its decompositions of these have a view that no function has."""
+
+
 @cache
 def aten_decompositions() -> dict[Any, Any]:
     """By operator without a converter, what PyTorch makes of it."""
-    unused = {*CONVERTERS, *refused, *losses.TAKEN_APART}
+    unused = {*CONVERTERS, *refused, *losses.TAKEN_APART, *_OF_HERMITIAN}
     table = {  # pyright: ignore[reportUnknownVariableType]
         op: function
         for op, function in decomposition_table.items()  # pyright: ignore[reportUnknownVariableType]

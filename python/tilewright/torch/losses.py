@@ -17,14 +17,15 @@ TAKEN_APART = ("hinge_embedding_loss.default", "margin_ranking_loss.default", "n
 
 def _multilabel_margin_loss(x: torch.Tensor, target: torch.Tensor, reduction: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The hinge loss of each label in `target` and each class that is none. Labels end at the first -1."""
-    rows, labels = x.reshape(-1, x.shape[-1]), target.reshape(-1, x.shape[-1])
+    count = x.shape[-1] if x.dim() else 1
+    rows, labels = x.reshape(-1, count), target.reshape(-1, count)
     is_label = (labels == -1).cumsum(-1) == 0
     places = labels.clamp(min=0)
-    classes = torch.arange(rows.shape[1], device=x.device)
+    classes = torch.arange(count, device=x.device)
     is_target = ((places[:, :, None] == classes) & is_label[:, :, None]).any(1)
     each = (1 - rows.gather(1, places)[:, :, None] + rows[:, None, :]).clamp(min=0)
     counts = is_label[:, :, None] & is_target.logical_not()[:, None, :]
-    loss = torch.where(counts, each, 0).sum((1, 2)) / rows.shape[1]
+    loss = torch.where(counts, each, 0).sum((1, 2)) / count
     total = loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss.reshape(target.shape[:-1])
     return total, is_target.to(x.dtype).reshape(target.shape)
 

@@ -95,6 +95,10 @@ FORWARD: dict[str, tuple[Any, ...]] = {
         torch.tensor([0.1, 2.0, torch.inf, torch.nan]),
     ),
     "repetitions": (lambda x, n: x.repeat_interleave(n, 0, output_size=6), _numbers(3, 2), torch.tensor([1, 2, 3])),
+    "Hermitian spectra": (
+        lambda x: (torch.fft.hfftn(torch.fft.ihfftn(x)), torch.view_as_real(torch.fft.ihfft2(x)), torch.fft.hfft(x)),
+        _numbers(3, 4),
+    ),
     "a rolled image": (lambda x: x.roll((1, -2), (0, 1)), _numbers(3, 4)),
     "windows": (lambda x: x * torch.hamming_window(6) + torch.blackman_window(6, False), _numbers(6)),
     "rows of bounded norm": (lambda w: torch.ops.aten.embedding_renorm(w, _ROWS, 1.0, 3.0), _numbers(5, 3)),
@@ -124,6 +128,7 @@ def _losses(reduction: str) -> Any:
             F.hinge_embedding_loss(x, y.sign(), **more),
             F.multilabel_margin_loss(x, _LABELS, **more),
             F.multilabel_margin_loss(x[0], _LABELS[0], **more),
+            F.multilabel_margin_loss(x[0, 0], _LABELS[0, 0], **more),
             F.multi_margin_loss(x, _CLASSES, 2, weight=weight, **more),
         )
 

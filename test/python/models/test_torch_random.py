@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import tilewright as tw
@@ -66,6 +68,26 @@ def test_classes():
     assert distinct.shape == (20_000, 3) and distinct.dtype == torch.int64
     assert torch.equal(distinct.sort(-1).values, torch.tensor([0, 2, 3]).expand(20_000, 3))
     torch.testing.assert_close(_shares(distinct[:, 0], 4), weights.double() / 8, rtol=0, atol=0.018)
+
+
+@pytest.mark.sweep
+def test_counts():
+    n = 40_000
+
+    def draw():
+        rates, trials = torch.tensor([0.0, 3.0, 50.0]), torch.tensor([20.0, 200.0, 7.0])
+        chances = torch.tensor([0.1, 0.7, 1.0])
+        return torch.poisson(rates.expand(n, 3)), torch.binomial(trials.expand(n, 3), chances.expand(n, 3))
+
+    torch.manual_seed(5)
+    found = torch.cat(_compiled(draw)(), 1).double()
+    for numbers, (mean, variance) in zip(found.T, [(0, 0), (3, 3), (50, 50), (2, 1.8), (140, 42), (7, 0)], strict=True):
+        assert abs(float(numbers.mean()) - mean) <= 5 * (variance / n) ** 0.5
+        assert float(numbers.var()) == pytest.approx(variance, rel=0.05)
+        assert torch.equal(numbers, numbers.floor()) and numbers.min() >= 0
+    shares = _shares(found[:, 3].long(), 21)  # of 20 trials, with a chance of 0.1
+    wanted = torch.tensor([math.comb(20, k) * 0.1**k * 0.9 ** (20 - k) for k in range(21)], dtype=torch.float64)
+    torch.testing.assert_close(shares, wanted, rtol=0, atol=0.0125)  # five deviations
 
 
 @pytest.mark.sweep
