@@ -50,7 +50,8 @@ bool isWorthIt(graph::ConvOp op, Kind kind) {
            w.getNumElements() > 0;
   int64_t granule = kCopy / getElementBytes(element);
   auto fits = [&](int64_t channels) { return channels >= kFewestChannels && channels % granule == 0; };
-  bool isOfCores = element.isF16() || element.isBF16() || element.isInteger(8) || isa<Float8E4M3FNType>(element);
+  bool isOfCores = element.isF16() || element.isBF16() || element.isInteger(8) || isa<Float8E4M3FNType>(element) ||
+                   (element.isF32() && op.getAcc() == "tf32");
   if (!isOfCores || w.getElementType() != element || w.getNumElements() == 0)
     return false;
   return (fits(w.getDimSize(0)) && fits(w.getDimSize(1))) || (kind == Kind::kCoresAndPatches && isOfPatches(op));

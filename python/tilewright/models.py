@@ -32,6 +32,7 @@ def compile(
     cuda_graphs: bool = True,
     libraries: Sequence[str] | Mapping[str, str | os.PathLike[str]] = (),
     database: str | os.PathLike[str] | None = None,
+    precision: str | None = None,
 ) -> Model:
     """Compiles a whole model to one function.
 
@@ -68,6 +69,11 @@ def compile(
         is missing, or returns an error, the group's own kernel runs.
     database
         The file that `Model.tune_libraries` writes.
+    precision
+        How matmuls and convolutions of float32 are multiplied on a GPU. "tf32" lets tensor cores round factors to tf32,
+        with 10 bits behind the point; sums stay in float32. "ieee" is float32 throughout. By default, models of PyTorch
+        follow its settings: ``torch.set_float32_matmul_precision``, and ``torch.backends.cudnn.allow_tf32``, which is
+        on unless you change it. ONNX models are "ieee" by default. A Graph is as it was made.
 
     Returns
     -------
@@ -98,6 +104,9 @@ def compile(
 
     if weights not in (None, "int4"):
         raise ValueError(f"expected weights to be None or 'int4', got {weights!r}")
+    if precision not in (None, "ieee", "tf32"):
+        raise ValueError(f"expected a precision of 'ieee' or 'tf32', or None, got {precision!r}")
+    tf32 = ("matmul", "conv") if precision == "tf32" else ()
 
     def compiled(graph: Graph) -> Model:
         if calibration is not None:
@@ -114,13 +123,14 @@ def compile(
     if isinstance(model, (str, os.PathLike)) or type(model).__module__.split(".")[0] == "onnx":
         from .onnx import import_onnx
 
-        return compiled(import_onnx(model, constants, dynamic_shapes))
+        return compiled(import_onnx(model, constants, dynamic_shapes, tf32))
     if _is_of_torch(model):
-        from .torch import import_torch
+        from .torch import import_torch, tf32_of
 
         if constants is not None:
             raise ValueError("constants: expected none with a model of PyTorch, whose example inputs decide shapes")
-        return compiled(import_torch(model, example_inputs, dynamic_shapes))
+        tf32 = tf32_of(target) if precision is None else tf32
+        return compiled(import_torch(model, example_inputs, dynamic_shapes, tf32))
     raise TypeError(
         "expected a torch.nn.Module, an ExportedProgram, an onnx.ModelProto, the path of an .onnx file or a Graph, got "
         f"{type(model).__name__}"

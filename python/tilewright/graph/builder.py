@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +21,7 @@ from ..te.emit_types import constant_attr
 from ..te.walks import parts
 from .definitions import model_function
 from .operators import OPERATORS
+from .operators.common import accumulator
 from .types import Extent, TensorType, attribute_of, to_ir
 
 __all__ = ["Graph", "GraphBuilder", "Value"]
@@ -97,7 +98,10 @@ class Graph:
 
 
 class GraphBuilder:
-    """Makes the function of a model.
+    """Makes the function of a model, called `name`.
+
+    `inputs` are their names and types, and `symbols` the variables of their extents. `tf32` says which of "matmul" and
+    "conv" tensor cores may multiply in tf32 where they are of float32.
 
     >>> from tilewright.graph import GraphBuilder, TensorType
     >>> with GraphBuilder("double", [("x", TensorType((4,), "float32"))]) as b:
@@ -116,8 +120,10 @@ class GraphBuilder:
     inputs: dict[str, Value]
 
     def __init__(
-        self, name: str, inputs: Sequence[tuple[str, TensorType]], symbols: Mapping[str, Var] | None = None
+        self, name: str, inputs: Sequence[tuple[str, TensorType]], symbols: Mapping[str, Var] | None = None,
+        tf32: Collection[str] = (),
     ) -> None:  # fmt: skip
+        self.tf32 = frozenset(tf32)
         self.context: ir.Context = context(front_end=True)
         _ = self.context.dialects["graph"]
         self.symbols: dict[str, Var] = dict(symbols or {})
@@ -172,6 +178,14 @@ class GraphBuilder:
             yield
         finally:
             self._source, self._label = before
+
+    def accumulator(self, what: str, dtype: str) -> str:
+        """What a "matmul" or a "conv" (`what`) of elements of type `dtype` is accumulated in, as its attribute `acc`.
+
+        >>> GraphBuilder("empty", [], tf32=["conv"]).accumulator("conv", "float32")
+        'tf32'
+        """
+        return "tf32" if what in self.tf32 and dtype == "float32" else accumulator(dtype)
 
     def op(self, name: str, *operands: Value, **attributes: Any) -> Value:
         """The result of an operator that has one: `name`, `operands` and `attributes` are those of `ops`. Raises what

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -40,7 +40,7 @@ def compile_onnx(
 @progress("reading the model")
 def import_onnx(
     model: Any, constants: Mapping[str, np.ndarray] | None = None,
-    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,
+    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None, tf32: Collection[str] = (),
 ) -> Graph:  # fmt: skip
     """The graph of an ONNX model.
 
@@ -54,6 +54,8 @@ def import_onnx(
     dynamic_shapes
         By input and dimension, what the extent is: a number, a `te.var`, or a name, which makes it symbolic. A name
         given twice is one extent.
+    tf32
+        Which of "matmul" and "conv" tensor cores may multiply in tf32 where they are of float32.
 
     Raises
     ------
@@ -68,13 +70,15 @@ def import_onnx(
         model = load_model(path)
     if not isinstance(model, onnx.ModelProto):
         raise TypeError(f"expected an onnx.ModelProto or a path, got {type(model).__name__}")
-    return _Import(model, path, dict(constants or {}), dynamic_shapes or {}).graph()
+    return _Import(model, path, dict(constants or {}), dynamic_shapes or {}, tf32).graph()
 
 
 class _Import:
     def __init__(
-        self, model: onnx.ModelProto, path: str | None, constants: dict[str, np.ndarray], dynamic: Mapping[str, Any]
+        self, model: onnx.ModelProto, path: str | None, constants: dict[str, np.ndarray], dynamic: Mapping[str, Any],
+        tf32: Collection[str],
     ) -> None:  # fmt: skip
+        self._tf32 = tf32
         self._model, self._constants, self._dynamic = model, constants, dynamic
         self._arrays = initializers_of(model, path)
         self._symbols: dict[str, Var] = {}
@@ -94,7 +98,7 @@ class _Import:
         name = name if name[0].isalpha() else f"main_{name}"
         opsets = {"" if one.domain == "ai.onnx" else one.domain: one.version for one in self._model.opset_import}
         functions = {(one.domain, one.name): one for one in self._model.functions}
-        with GraphBuilder(name, types, self._symbols) as builder:
+        with GraphBuilder(name, types, self._symbols, self._tf32) as builder:
             scope = Scope(builder, opsets, functions=functions)
             for each, value in builder.inputs.items():
                 if each in self._stored:

@@ -37,14 +37,11 @@ class Convolution:
 
     stage: StageFacts
     windows: Windows
+    dtype: str  # in which tensor cores multiply, "tf32" for float32
     image: Tensor
     order: str  # of n, y, x and c in the image
     filters: Read
     axes: Mapping[str, IterVar | None]  # none of r and s along which the kernel has one element
-
-    @property
-    def dtype(self) -> str:
-        return self.image.dtype
 
     @property
     def k_tiles(self) -> KTiles:
@@ -115,8 +112,8 @@ def convolution_of(stage: StageFacts, ends: Collection[Operation] = ()) -> Convo
     found = contraction_of(stage)
     if found is None or not stage.is_static or len(stage.spatial) != 4:
         return None
-    a, b = found.operand_dtypes
-    if a != b or a == "float32" or (a, stage.op.dtype) not in WGMMA:
+    a, b = found.factor_dtypes
+    if a != b or (a, stage.op.dtype) not in WGMMA:
         return None
     n, y, x, f = stage.spatial
     if [id(axis) for axis in found.m] != [id(axis) for axis in (n, y, x)] or found.batch:
@@ -162,7 +159,7 @@ def convolution_of(stage: StageFacts, ends: Collection[Operation] = ()) -> Convo
     if (what.batch, channels) != tuple(extent_of(read.tensor.shape[order.index(name)]) for name in "nc"):
         return None
     made = Convolution(
-        stage, what, read.tensor, order, weights.read, {"n": n, "y": y, "x": x, "f": f, "r": r, "s": s, "c": c}
+        stage, what, a, read.tensor, order, weights.read, {"n": n, "y": y, "x": x, "f": f, "r": r, "s": s, "c": c}
     )
     return made if _can_step(made) and not _is_pointwise(what) else None
 
@@ -309,7 +306,7 @@ def in_tiles(found: Convolution, candidate: Candidate) -> InTiles:
             what, k_tiles.length, whole, phases, over, k_tiles.length, found.image, weight,
             along_k=found.along_k, sums=op.dtype,
         )  # fmt: skip
-    total = compute(whole, lambda *at: accumulated(at, 0), name=f"{op.name}_product")
+    total = compute(whole, lambda *at: accumulated(at, 0), name=f"{op.name}_product", attrs=op.attrs)
     result = compute(shape, lambda *at: total[at], name=op.name)
     return InTiles(found, tile, over, (As, Bs), copied, total, _from(op, result, As, Bs, total, *copied))
 

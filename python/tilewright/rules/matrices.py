@@ -145,6 +145,7 @@ def _added_to_zero(op: Operation) -> Operation:
     side; if sums need not, the assembler puts them where a multiplication reads other banks."""
     assert isinstance(op, ComputeOp)
     total = ComputeOp(f"{op.name}_product", tuple(op.axis), tuple(op.shape), op.body, op.source).output(0)
+    total.op.attrs = op.attrs
     result = compute(op.shape, lambda *at: total(*at) + 0.0, name=op.name)
     result.op.source = op.source
     return result.op
@@ -188,7 +189,9 @@ def reading(op: ComputeOp, instead: Mapping[Operation, Operation]) -> ComputeOp:
         reduction = copy(op.reduction)
         reduction.exprs = tuple(rewrite(expr, replace) for expr in reduction.exprs)
         body = tuple(ReduceItem(reduction, item.index) for item in op.body if isinstance(item, ReduceItem))
-    return ComputeOp(op.name, tuple(op.axis), tuple(op.shape), body, op.source)
+    made = ComputeOp(op.name, tuple(op.axis), tuple(op.shape), body, op.source)
+    made.attrs = op.attrs
+    return made
 
 
 def _again(op: Operation) -> Contraction:
@@ -235,7 +238,7 @@ class _Matmul:
             return sum(left * right, axis=k)
 
         shape = [*(length_of(axis) for axis in self.batch), extents["m"], extents["n"]]
-        self.total = self._from_here(compute(shape, value, name=f"{op.name}_product"))
+        self.total = self._from_here(compute(shape, value, name=f"{op.name}_product", attrs=op.attrs))
 
         def element(*at: Any) -> Expr:
             by_axis = dict(zip(map(id, found.stage.spatial), at))

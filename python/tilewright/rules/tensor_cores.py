@@ -44,16 +44,16 @@ def matrices_of(group: Group) -> Contraction | None:
     return found if in_order == sorted(in_order) else None
 
 
-def problem_of(found: Contraction) -> Problem:
+def problem_of(found: Contraction, dtype: str = "") -> Problem:
     """The matmul of the innermost rows and columns; what other axes count are as many of them. Tiles for any number of
-    rows are those for `_TYPICAL` rows, or for the most that there can be."""
+    rows are those for `_TYPICAL` rows, or for the most that there can be. Its `dtype` is by default the operands'."""
     row, column = found.stage.spatial[-2:]
     M, N, K = (length_of(axis) for axis in (row, column, found.k[0]))
     batch = found.stage.size // (M * N)
     if not found.stage.is_static:
         M = min(M, _TYPICAL)
     layout = "".join("NT"[is_transposed] for is_transposed in transposed(found))
-    return Problem(M, N, K, found.operand_dtypes[0], layout, batch)
+    return Problem(M, N, K, dtype or found.operand_dtypes[0], layout, batch)
 
 
 def rows_of(found: Contraction) -> Extent:
@@ -122,11 +122,11 @@ class TensorCores:
         gpu = context.gpu
         if found is None or gpu is None or "mma.sync" not in gpu.features:
             return None
-        a, b = found.operand_dtypes
+        a, b = found.factor_dtypes
         types = a, found.stage.op.dtype
         if a != b or types not in MMA_SYNC or a.startswith("float8") and "mma.sync.f8" not in gpu.features:
             return None
-        problem = problem_of(found)
+        problem = problem_of(found, a)
         if problem.batch > MOST_BLOCKS_YZ or -(-problem.M // 16) > MOST_BLOCKS_YZ:
             return None
         seconds = timed_tiles(problem, gpu, types[1])
@@ -151,7 +151,7 @@ class TensorCores:
         assert found is not None and anchor is not None
         tile, warps, stages, block_k = decision["tile"]
         inline(s, group)
-        in_dtype, acc_dtype = found.operand_dtypes[0], anchor.op.dtype
+        in_dtype, acc_dtype = found.factor_dtypes[0], anchor.op.dtype
         total, operands = in_whole_tiles(s, group, found, (*tile, block_k))
         of_transposed = transposed(found)
         granule = COPY // item_bytes(in_dtype)

@@ -37,11 +37,11 @@ class Warpgroups:
             return None
         if any(operand.op not in context.program.views or group.is_computed(operand) for operand in group.operands):
             return None  # TMA copies elements as they are
-        a, b = found.operand_dtypes
+        a, b = found.factor_dtypes
         types = a, found.stage.op.dtype
         if a != b or types not in WGMMA:
             return None
-        problem = problem_of(found)
+        problem = problem_of(found, a)
         if any(problem.is_turned):
             return None
         # TMA steps over rows of multiples of 16 bytes.
@@ -71,7 +71,7 @@ class Warpgroups:
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
         found = matrices_of(group)
         assert found is not None
-        problem, of_transposed = problem_of(found), transposed(found)
+        problem, of_transposed = problem_of(found, found.factor_dtypes[0]), transposed(found)
         options = dict(decision["configuration"])
         m, n = options.pop("tile")
         step = _SPAN // problem.item_bytes

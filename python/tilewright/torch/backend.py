@@ -22,6 +22,7 @@ from .fallback import compile_parts
 from .functions import replace_functions
 from .importer import import_fx, is_random
 from .outputs import with_outputs_once
+from .precision import tf32_of
 from .views import sizes_of
 
 __all__ = ["compile_fx"]
@@ -96,7 +97,7 @@ def _fallback(options: Mapping[str, Any]) -> bool:
 def _compile_parts(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
     device = _device(example_inputs)
     return compile_parts(
-        module, lambda part: with_outputs_once(part, lambda one: _compile_graph(one, _imported(one), device))
+        module, lambda part: with_outputs_once(part, lambda one: _compile_graph(one, _imported(one, device), device))
     )  # fmt: skip
 
 
@@ -105,7 +106,7 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
 
     def compiled(module: GraphModule) -> Callable[[list[Any]], list[Any]]:
         try:
-            graph = _imported(module)
+            graph = _imported(module, device)
         except CompileError as error:
             hint = 'options={"fallback": True} of torch.compile leaves to PyTorch what is not supported'
             raise CompileError(f"{error}\n{hint}", stage="graph") from None
@@ -114,8 +115,8 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
     return with_outputs_once(module, compiled)
 
 
-def _imported(module: GraphModule) -> Graph:
-    return import_fx(module, "forward", {}, seeded=is_random(module), parted=True)
+def _imported(module: GraphModule, device: torch.device) -> Graph:
+    return import_fx(module, "forward", {}, seeded=is_random(module), parted=True, tf32=tf32_of(device.type))
 
 
 def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> Callable[[list[Any]], list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from .decompositions import decompositions
 from .extents import is_decided_by_data
 from .importer import import_fx
 from .in_place import with_copies, without_writes
+from .precision import tf32_of
 
 __all__ = ["compile_torch", "import_torch"]
 
@@ -37,11 +38,14 @@ def compile_torch(
 ) -> Model:  # fmt: skip
     """Compiles a `model` of PyTorch, as `tw.compile` does: `import_torch` with `example_inputs` and `dynamic_shapes`,
     then `tilewright.graph.compile_graph` for `target`, `without` some passes."""
-    return compile_graph(import_torch(model, example_inputs, dynamic_shapes), target, without)
+    graph = import_torch(model, example_inputs, dynamic_shapes, tf32_of(target))
+    return compile_graph(graph, target, without)
 
 
 @progress("reading the model")
-def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynamic_shapes: Any = None) -> Graph:
+def import_torch(
+    model: Any, example_inputs: Sequence[Any] | None = None, dynamic_shapes: Any = None, tf32: Collection[str] = ()
+) -> Graph:  # fmt: skip
     """The graph of a model of PyTorch.
 
     Parameters
@@ -52,6 +56,8 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
         The arguments of the module's `forward`. An exported program has its own.
     dynamic_shapes
         As of torch.export; by argument and dimension a `torch.export.Dim`, or a name for the extent, or a `te.var`.
+    tf32
+        Which of "matmul" and "conv" tensor cores may multiply in tf32 where they are of float32.
 
     Raises
     ------
@@ -78,7 +84,7 @@ def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynami
     name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
     with _TRACING:
         program = _decomposed(program, name)
-    return _of_program(program, name, _names(program, dynamic_shapes, arguments), ranges)
+    return _of_program(program, name, _names(program, dynamic_shapes, arguments), ranges, tf32)
 
 
 def _decomposed(program: torch.export.ExportedProgram, name: str) -> torch.export.ExportedProgram:
@@ -172,7 +178,8 @@ def _apart(inputs: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...]:
 
 
 def _of_program(
-    program: torch.export.ExportedProgram, name: str, names: Mapping[str, str], ranges: Mapping[str, _Range]
+    program: torch.export.ExportedProgram, name: str, names: Mapping[str, str], ranges: Mapping[str, _Range],
+    tf32: Collection[str],
 ) -> Graph:  # fmt: skip
     signature = program.graph_signature
     # An embedding with rows of bounded norm writes them, and each call computes them again.
@@ -196,7 +203,8 @@ def _of_program(
     for each, place in signature.inputs_to_lifted_tensor_constants.items():
         held[each] = place, program.constants[place]
     outputs = [str(one) for one in signature.user_outputs if isinstance(one, str)]
-    return import_fx(program.graph_module, name, held, outputs, names, bounds=_bounds(program, names, ranges))
+    bounds = _bounds(program, names, ranges)
+    return import_fx(program.graph_module, name, held, outputs, names, bounds=bounds, tf32=tf32)
 
 
 def _of_tensors(arguments: Any, spec: Any) -> Iterator[Any]:

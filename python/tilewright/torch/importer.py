@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -40,7 +40,7 @@ _FRAME = re.compile(r'File "(.*?)", line (\d+)')
 def import_fx(
     module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None, seeded: bool = False, parted: bool = False,
-    bounds: Mapping[str, tuple[int, int | None, int]] | None = None,
+    bounds: Mapping[str, tuple[int, int | None, int]] | None = None, tf32: Collection[str] = (),
 ) -> Graph:  # fmt: skip
     """The graph of a module of FX whose calls are ATen's, such as `compile_fx` gets.
 
@@ -63,8 +63,10 @@ def import_fx(
         number that is a symbol, which no input has as an extent, then comes as a vector of so many elements of int8.
     bounds
         By symbol of the module, how small it may be, and how large, where that is bounded; then what divides it.
+    tf32
+        Which of "matmul" and "conv" tensor cores may multiply in tf32 where they are of float32.
     """
-    return _Import(module, name, held, outputs, Extents(names, bounds), seeded, parted).graph()
+    return _Import(module, name, held, outputs, Extents(names, bounds), seeded, parted, tf32).graph()
 
 
 def refusals(module: GraphModule) -> dict[Node, str]:
@@ -102,8 +104,9 @@ class _Failed(TilewrightError):
 class _Import:
     def __init__(
         self, module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None,
-        extents: Extents, seeded: bool, parted: bool,
+        extents: Extents, seeded: bool, parted: bool, tf32: Collection[str] = (),
     ) -> None:  # fmt: skip
+        self._tf32 = tf32
         self._seeded, self._parted = seeded, parted
         self._random: RandomNumbers | None = None
         self._module, self._name, self._held, self._outputs = module, name, held, outputs
@@ -131,7 +134,7 @@ class _Import:
         if self._seeded:
             given.append((_SEED, TensorType((), "int64")))
         self._extents.end_of_inputs()
-        with GraphBuilder(self._name, given, self._extents.symbols) as builder:
+        with GraphBuilder(self._name, given, self._extents.symbols, self._tf32) as builder:
             self._builder = builder
             if self._seeded:
                 self._random = RandomNumbers(builder, builder.inputs[_SEED])

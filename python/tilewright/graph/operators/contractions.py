@@ -16,6 +16,12 @@ def _as(value: Expr, dtype: str) -> Expr:
     return value if value.dtype == dtype else value.astype(dtype)
 
 
+def _sums(acc: str) -> tuple[str, dict[str, str]]:
+    """The type of the sums of a contraction that is accumulated in `acc`, and the notes of its stage: ``"tf32"`` is
+    float32 whose factors tensor cores may round to tf32."""
+    return ("float32", {"precision": "tf32"}) if acc == "tf32" else (acc, {})
+
+
 def _rounded(total: Tensor, to: str, name: str) -> Tensor:
     """A contraction in the type of its result."""
     return total if total.dtype == to else te.compute(total.shape, lambda *i: total(*i).astype(to), name=name)
@@ -23,22 +29,24 @@ def _rounded(total: Tensor, to: str, name: str) -> Tensor:
 
 @operator
 def matmul(a: Tensor, b: Tensor, *, acc: str, to: str) -> Tensor:
-    """Matmul of the last two dimensions, accumulated in `acc`; the others are broadcast."""
+    """Matmul of the last two dimensions, accumulated in `acc`; the others are broadcast. "tf32" is float32 whose factors
+    tensor cores may round."""
     if not same(a.shape[-1], b.shape[-2]):
         raise ValueError(f"expected as many rows of b as columns of a, {a.shape[-1]}, got {b.shape[-2]}")
     batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     k = te.reduce_axis((0, a.shape[-1]), name="k")
+    sums, notes = _sums(acc)
 
     def read(tensor: Tensor, outer: Sequence[Any], row: Any, column: Any) -> Expr:
         shape = [*batch, *tensor.shape[-2:]]
         # Schedules for tensor cores read either layout of an operand where it is.
-        return _as(untransposed(at(tensor, [*outer, row, column], shape)), acc)
+        return _as(untransposed(at(tensor, [*outer, row, column], shape)), sums)
 
     def value(*i: Any) -> Expr:
         *outer, row, column = i
         return te.sum(read(a, outer, row, k) * read(b, outer, k, column), axis=k)
 
-    total = te.compute([*batch, a.shape[-2], b.shape[-1]], value, name="matmul")
+    total = te.compute([*batch, a.shape[-2], b.shape[-1]], value, name="matmul", attrs=notes)
     return _rounded(total, to, "matmul_cast")
 
 
@@ -163,13 +171,14 @@ def conv_of_channels_together(
     image = padded(x, [0, *before, 0], [0, *after, 0], te.const(0, x.dtype), "conv_padded")
     window = [te.reduce_axis((0, size), name=f"k{d}") for d, size in enumerate(sizes)]
     channel = te.reduce_axis((0, x.shape[-1]), name="channel")
+    sums, notes = _sums(acc)
 
     def value(n: Any, *at: Any) -> Expr:
         pixel = image(n, *places(at[:-1], window, strides, dilations), channel)
         weight = w(*window, channel, at[-1]) if filters_last else w(at[-1], *window, channel)
-        return te.sum(_as(pixel, acc) * _as(weight, acc), axis=[*window, channel])
+        return te.sum(_as(pixel, sums) * _as(weight, sums), axis=[*window, channel])
 
-    total = te.compute([x.shape[0], *extents, filters], value, name="conv")
+    total = te.compute([x.shape[0], *extents, filters], value, name="conv", attrs=notes)
     return _rounded(total, to, "conv_cast")
 
 
@@ -232,15 +241,16 @@ def convolution(
             found[-1:] = [te.indexmod(offset, strides[-1]), at[-1] + te.indexdiv(offset, strides[-1])]
         return found
 
+    sums, notes = _sums(acc)
     if by_groups:
         inputs = w.shape[1]
 
         def of_group(n: Any, g: Any, o: Any, *at: Any) -> Expr:
             pixel = image(n, g * inputs + channel, *places_of(at))
             weight = w(g * each + o, channel, *window)
-            return te.sum(_as(pixel, acc) * _as(weight, acc), axis=[channel, *window])
+            return te.sum(_as(pixel, sums) * _as(weight, sums), axis=[channel, *window])
 
-        total = te.compute([image.shape[0], groups, each, *extents], of_group, name=name)
+        total = te.compute([image.shape[0], groups, each, *extents], of_group, name=name, attrs=notes)
         return _rounded(total, to, f"{name}_cast")
     shape = [*extents, w.shape[0]] if channels_last else [w.shape[0], *extents]
 
@@ -253,6 +263,7 @@ def convolution(
         pixel = image(n, *at_, read) if channels_last else image(n, read, *at_)
         # What is summed goes through images as they lie in memory.
         axes = [*window, channel] if channels_last else [channel, *window]
-        return te.sum(_as(pixel, acc) * _as(w(o, channel, *window), acc), axis=axes)
+        return te.sum(_as(pixel, sums) * _as(w(o, channel, *window), sums), axis=axes)
 
-    return _rounded(te.compute([image.shape[0], *shape], value, name=name), to, f"{name}_cast")
+    total = te.compute([image.shape[0], *shape], value, name=name, attrs=notes)
+    return _rounded(total, to, f"{name}_cast")

@@ -9,11 +9,6 @@ from ...graph import Value
 from ..node import Node, converter
 
 
-def accumulator(dtype: str) -> str:
-    """The type of the accumulator."""
-    return "float32" if dtype in ("float16", "bfloat16") else dtype
-
-
 def matmul(node: Node, a: Value, b: Value, acc: str | None = None, to: str | None = None) -> Value:
     """Matmul as NumPy has it, of vectors too."""
     left, right = a, b
@@ -21,7 +16,7 @@ def matmul(node: Node, a: Value, b: Value, acc: str | None = None, to: str | Non
         left = node.reshape(a, [1, *a.shape])
     if b.rank == 1:
         right = node.reshape(b, [*b.shape, 1])
-    acc = acc or accumulator(a.dtype)
+    acc = acc or node.builder.accumulator("matmul", a.dtype)
     result = node.op_("matmul", left, right, acc=acc, to=to or a.dtype)
     shape = list(result.shape)
     if a.rank == 1:
@@ -131,7 +126,7 @@ def with_bias(node: Node, result: Value, bias: Value | None) -> Value:
 def _conv(node: Node) -> Value:
     x, w = node.tensor(0), node.tensor(1)
     _check_kernel(node, w)
-    acc = accumulator(x.dtype)
+    acc = node.builder.accumulator("conv", x.dtype)
     found = windows(node, x, list(w.shape[2:]))
     result = node.op_("conv", x, w, **found, groups=groups(node), acc=acc, to=x.dtype)
     return with_bias(node, result, node.tensor(2) if node.has(2) else None)
@@ -164,6 +159,6 @@ def _conv_transpose(node: Node) -> Value:
     after = [high - more for high, more in zip(after, extra)]
     result = node.op_(
         "conv_transpose", x, w, strides=strides, before=before, after=after, dilations=dilations,
-        groups=groups(node), acc=accumulator(x.dtype), to=x.dtype,
+        groups=groups(node), acc=node.builder.accumulator("conv", x.dtype), to=x.dtype,
     )  # fmt: skip
     return with_bias(node, result, node.tensor(2) if node.has(2) else None)

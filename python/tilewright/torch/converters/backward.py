@@ -32,7 +32,7 @@ def _convolution_backward(
     strides, before, dilations = (
         [int(one) for one in (each if len(each) == rank else list(each) * rank)] for each in (stride, padding, dilation)
     )
-    wide = _wide(x.dtype)
+    wide, acc = _wide(x.dtype), call.builder.accumulator("conv", x.dtype)
     dx = dw = db = None
     after: list[int]
     if mask[0] and transposed:
@@ -40,7 +40,7 @@ def _convolution_backward(
         images = _cut(call, grad, after)
         dx = call.op(
             "conv", images, w, strides=strides, before=before, after=[max(one, 0) for one in after],
-            dilations=dilations, groups=groups, acc=wide, to=x.dtype,
+            dilations=dilations, groups=groups, acc=acc, to=x.dtype,
         )  # fmt: skip
     elif mask[0]:
         known_filters(call, w)
@@ -53,12 +53,12 @@ def _convolution_backward(
             after.append(rest if isinstance(rest, int) else before[d] - (strides[d] - 1))
         dx = call.op(
             "conv_transpose", grad, w, strides=strides, before=before, after=after, dilations=dilations,
-            groups=groups, acc=wide, to=x.dtype,
+            groups=groups, acc=acc, to=x.dtype,
         )  # fmt: skip
         dx = _first(call, dx, [*dx.shape[:2], *x.shape[2:]])
     if mask[1]:
         grads, images = (x, grad) if transposed else (grad, x)
-        dw = _filters(call, grads, images, w, strides, before, dilations, groups, wide)
+        dw = _filters(call, grads, images, w, strides, before, dilations, groups, acc)
     if mask[2]:
         axes = [0, *range(2, grad.rank)]
         db = call.cast(call.op("reduce_sum", call.cast(grad, wide), axes=axes, keepdims=False), x.dtype)
@@ -67,7 +67,7 @@ def _convolution_backward(
 
 def _filters(
     call: Call, grad: Value, x: Value, w: Value, strides: list[int], before: list[int], dilations: list[int],
-    groups: int, wide: str,
+    groups: int, acc: str,
 ) -> Value:  # fmt: skip
     """The gradient of the filters: x with the batch as its channels, convolved with the gradient's; a group a time."""
     rank = w.rank - 2
@@ -85,7 +85,7 @@ def _filters(
         images = _cut(call, images, after)
         made = call.op(
             "conv", _swapped(call, images), _swapped(call, grads), strides=dilations, before=before,
-            after=[max(one, 0) for one in after], dilations=strides, groups=1, acc=wide, to=w.dtype,
+            after=[max(one, 0) for one in after], dilations=strides, groups=1, acc=acc, to=w.dtype,
         )  # fmt: skip
         made = _swapped(call, made)
         parts.append(_first(call, made, [*made.shape[:2], *w.shape[2:]]))

@@ -18,7 +18,7 @@ def _wide(dtype: str) -> str:
 
 
 def _matmul(call: Call, a: Value, b: Value, to: str) -> Value:
-    return call.op("matmul", a, b, acc=_wide(call.dtype), to=to)
+    return call.op("matmul", a, b, acc=call.builder.accumulator("matmul", call.dtype), to=to)
 
 
 @converter("mm.default", "bmm.default")
@@ -83,7 +83,7 @@ def _convolution(
     to = wide if bias is not None else call.dtype
     result = call.op(
         "conv_transpose" if transposed else "conv", x, w, strides=each(stride), before=before, after=list(after),
-        dilations=each(dilation), groups=groups, acc=wide, to=to,
+        dilations=each(dilation), groups=groups, acc=call.builder.accumulator("conv", call.dtype), to=to,
     )  # fmt: skip
     if bias is not None:
         channels = call.cast(call.reshape(bias, [*bias.shape, *[1] * rank]), wide)
