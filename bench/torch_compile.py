@@ -6,6 +6,7 @@ Each row is a process of its own, and is written when it is known:
 - "infer NAME": a forward pass of a model of bench/models.py in bfloat16, under no_grad.
 - "train NAME": its forward pass, its gradients and a step of AdamW, compiled as users do: the model is compiled, the
   optimiser is PyTorch's, fused.
+- "infer32 NAME" and "train32 NAME": the same in float32, with torch.set_float32_matmul_precision("high").
 - "sdpa MASK": scaled_dot_product_attention of 4 x 16 heads of 128, 4096 queries and keys, bfloat16, with a mask of
   MASKS.
 - "flex MASK": flex_attention of the same sizes. Inductor is the peer: eager PyTorch has no kernel of its own.
@@ -25,6 +26,7 @@ import copy
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,7 @@ MODELS = ("bert 16x512", "resnet50 b64", "gpt2 1x1024", "bert 1x128", "block gpt
 TRAINED = ("block gpt2 4x1024", "resnet50 b64", "bert 16x512")
 ROWS = (
     *(f"infer {name}" for name in MODELS), *(f"train {name}" for name in TRAINED),
+    *(f"infer32 {name}" for name in MODELS), *(f"train32 {name}" for name in TRAINED),
     *(f"sdpa {name}" for name in MASKS), *(f"flex {name}" for name in FLEX), *(f"linalg {name}" for name in LINALG),
 )  # fmt: skip
 
@@ -97,10 +100,16 @@ class Case:
         row.tell(**medians(calls, device, rounds))
 
 
-def infer_case(name: str, tiny: bool, device: str) -> Case:
+def model_in(dtype: torch.dtype, name: str, tiny: bool, device: str) -> tuple[nn.Module, torch.Tensor]:
+    """A model and its input of a type, for float32 with tf32 allowed."""
+    torch.set_float32_matmul_precision("high" if dtype == torch.float32 else "highest")
     module, x = model_of(name, tiny)
-    module = module.eval().to(torch.bfloat16).to(device)
-    x = (x.to(torch.bfloat16) if x.is_floating_point() else x).to(device)
+    return module.to(dtype).to(device), (x.to(dtype) if x.is_floating_point() else x).to(device)
+
+
+def infer_case(name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bfloat16) -> Case:
+    module, x = model_in(dtype, name, tiny, device)
+    module = module.eval()
     exact = copy.deepcopy(module).double()(x.double() if x.is_floating_point() else x)
 
     def make(compiler: Any) -> Call:
@@ -110,10 +119,9 @@ def infer_case(name: str, tiny: bool, device: str) -> Case:
     return Case(make, exact, ("eager", "inductor", "reduce-overhead"))
 
 
-def train_case(name: str, tiny: bool, device: str) -> Case:
-    module, x = model_of(name, tiny)
-    module = module.train().to(torch.bfloat16).to(device)
-    x = (x.to(torch.bfloat16) if x.is_floating_point() else x).to(device)
+def train_case(name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bfloat16) -> Case:
+    module, x = model_in(dtype, name, tiny, device)
+    module = module.train()
 
     def gradients(trained: nn.Module) -> torch.Tensor:
         return torch.cat([one.grad.double().flatten() for one in trained.parameters() if one.grad is not None])
@@ -283,7 +291,10 @@ def linalg_case(name: str, tiny: bool, device: str) -> Case:
     return Case(make, exact, ("eager",))
 
 
-CASES = {"infer": infer_case, "train": train_case, "sdpa": sdpa_case, "flex": flex_case, "linalg": linalg_case}
+CASES = {
+    "infer": infer_case, "train": train_case, "infer32": partial(infer_case, dtype=torch.float32),
+    "train32": partial(train_case, dtype=torch.float32), "sdpa": sdpa_case, "flex": flex_case, "linalg": linalg_case,
+}  # fmt: skip
 
 
 def main() -> int:
@@ -299,7 +310,7 @@ def main() -> int:
     if given.row:
         kind, rest = str(given.out).split(" ", 1)
         row = Row()
-        context = torch.enable_grad() if kind == "train" else torch.no_grad()
+        context = torch.enable_grad() if kind.startswith("train") else torch.no_grad()
         with context:
             CASES[kind](rest, given.tiny, given.device).measure(row, given.device, given.rounds)
         return 0

@@ -3,7 +3,8 @@
 
 include "dialects/Graph/GraphBase.td"
 
-// `acc` is the type in which a contraction is accumulated, and `to` that of the result.
+// `acc` is the type in which a contraction is accumulated, and `to` that of the result. "tf32" is f32, whose factors
+// tensor cores may round to tf32.
 def Graph_MatmulOp : Graph_PlainOp<"matmul", "matmul of the last two dimensions; the others are broadcast">, DefaultBuilders {
   let arguments = (ins Graph_AnyTensor:$a, Graph_AnyTensor:$b, StrAttr:$acc, StrAttr:$to);
   let hasVerifier = 1;
@@ -30,7 +31,8 @@ def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask
   let description = [{
     A mask of bools is true where a query sees a key, one of floats is added to the scaled scores. Query i sees the keys
     from i + `offset` - `before` to i + `offset` + `behind`; -1 is for all keys on that side. A `softcap` c that is not
-    0 makes scores c tanh(score / c). `k` and `v` may have fewer heads than `q`. A query that sees no key gets zeros.
+    0 makes scores c tanh(score / c). `k` and `v` may have fewer heads than `q`. A query that sees no key gets zeros. Both matmuls of f32 are accumulated
+    in `acc`, where that is given.
 
     ```mlir
     %y = graph.attention %q, %k, %v {scale = 0.125 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64}
@@ -38,7 +40,8 @@ def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v, Optional<Graph_AnyTensor>:$mask,
-                       F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap);
+                       F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap,
+                       OptionalAttr<StrAttr>:$acc);
   let hasVerifier = 1;
 }
 
@@ -59,7 +62,8 @@ def Graph_AttentionWithLogarithmsOp : Graph_TrainedAttentionOp<"attention_with_l
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v, Optional<Graph_AnyTensor>:$mask,
-                       F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap);
+                       F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap,
+                       OptionalAttr<StrAttr>:$acc);
   let results = (outs Graph_FloatTensor:$result, Graph_FloatTensor:$logarithms);
 }
 
@@ -78,7 +82,7 @@ def Graph_AttentionGradientsOp : Graph_TrainedAttentionOp<"attention_gradients",
   let arguments = (ins Graph_FloatTensor:$head, Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v,
                        Graph_FloatTensor:$result, Graph_FloatTensor:$logarithms, Optional<Graph_AnyTensor>:$mask,
                        F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap,
-                       DenseI64ArrayAttr:$wanted, BoolAttr:$deterministic);
+                       DenseI64ArrayAttr:$wanted, BoolAttr:$deterministic, OptionalAttr<StrAttr>:$acc);
   let results = (outs Variadic<Graph_FloatTensor>:$gradients);
 }
 

@@ -39,7 +39,7 @@ public:
       joinFactors(sum);
     for (Operation *op : known)
       if (!isLeaf(op) && llvm::any_of(op->getUsers(), [&](Operation *user) { return !known.contains(user); }))
-        fold(isFilterOfBytes(op) ? op->getOperand(0).getDefiningOp() : op);
+        fold(isFilterAlongK(op) ? op->getOperand(0).getDefiningOp() : op);
     for (Operation *op : llvm::reverse(known))
       if (op->use_empty())
         op->erase();
@@ -152,14 +152,18 @@ private:
     });
   }
 
-  /// Whether it transposes a reshaped filter of 8 bits, which tensor cores read along K.
-  bool isFilterOfBytes(Operation *op) const {
+  /// Whether it transposes a reshaped filter that tensor cores read along K: one of 8 bits, or one of tf32.
+  bool isFilterAlongK(Operation *op) const {
     if (transposes || !isa<graph::TransposeOp>(op) || typeOfTensor(op->getResult(0)).getRank() != 2)
       return false;
     Type element = typeOfTensor(op->getResult(0)).getElementType();
+    bool isOfTF32 = llvm::all_of(op->getUsers(), [](Operation *user) {
+      auto matmul = dyn_cast<graph::MatmulOp>(user);
+      return matmul && matmul.getAcc() == "tf32";
+    });
+    bool isOfBytes = element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 8;
     SmallVector<Operation *> slice = getSlice(op);
-    return element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 8 && isMovedWeight(slice) &&
-           isReshapedFilter(slice);
+    return (isOfBytes || isOfTF32) && isMovedWeight(slice) && isReshapedFilter(slice);
   }
 
   void fold(Operation *root) {

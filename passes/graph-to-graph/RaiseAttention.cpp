@@ -113,7 +113,8 @@ struct AttentionOfMatmuls : OpRewritePattern<graph::MatmulOp> {
     rewriter.replaceOpWithNewOp<graph::AttentionOp>(op, op.getType(), q, swapLast(keys, rewriter), v, mask,
                                                     rewriter.getF64FloatAttr(scale), rewriter.getI64IntegerAttr(-1),
                                                     rewriter.getI64IntegerAttr(-1), rewriter.getI64IntegerAttr(0),
-                                                    rewriter.getF64FloatAttr(0));
+                                                    rewriter.getF64FloatAttr(0),
+                                                    product.getAcc() == "tf32" ? product.getAccAttr() : StringAttr());
     return success();
   }
 

@@ -125,6 +125,7 @@ def _gradients(
 def _options(operation: ir.Operation, symbols: Mapping[str, Var]) -> dict[str, Any]:
     """The attributes as schedules take them: None for what is not bounded."""
     options = attributes_of(operation, symbols)
+    options.pop("acc", None)  # which the kernels for 16 bits have none of
     bounds = {side: None if options[side] < 0 else options[side] for side in ("before", "behind")}
     return {**options, **bounds, "softcap": options["softcap"] or None}
 

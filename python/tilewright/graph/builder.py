@@ -200,6 +200,8 @@ class GraphBuilder:
         that the operator does not take, TypeError for an element type that te does not have.
         """
         operator = OPERATORS[name]
+        if name.startswith("attention") and self.accumulator("matmul", operands[0].dtype) == "tf32":
+            attributes["acc"] = "tf32"
         with at_source(self._source):
             placeholders = [te.placeholder(one.shape, one.dtype, name=f"x{i}") for i, one in enumerate(operands)]
             try:

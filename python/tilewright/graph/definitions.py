@@ -39,11 +39,12 @@ def operators_in(block: ir.Block) -> Iterator[ir.Operation]:
 
 
 def attributes_of(operation: ir.Operation, symbols: Mapping[str, Var]) -> dict[str, Any]:
-    """The keyword arguments of an operator."""
+    """The keyword arguments of an operator, without those that have their default."""
     attributes = operation.attributes
     return {
         key: value_of(attributes[key], symbols)
         for key in OPERATORS[operation.name.removeprefix("graph.")].attributes
+        if key in attributes
     }  # fmt: skip
 
 

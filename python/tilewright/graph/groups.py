@@ -297,7 +297,8 @@ def _group_of(
 def _attribute_names(operation: ir.Operation) -> Sequence[str]:
     from .operators import OPERATORS
 
-    return OPERATORS[operation.name.removeprefix("graph.")].attributes
+    known = OPERATORS[operation.name.removeprefix("graph.")].attributes
+    return [name for name in known if name in operation.attributes]
 
 
 # The schedule of a group.

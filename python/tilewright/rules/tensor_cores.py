@@ -162,7 +162,8 @@ class TensorCores:
             operand.op in context.program.together and not group.is_computed(operand) for operand in group.operands
         ) and all(gcd(granule, length) * item_bytes(in_dtype) >= 4 for length in lengths)
         widths = [
-            gcd(granule, length if length > 1 else extent_of(one.shape[-1])) for one, length in zip(tensors, lengths)
+            gcd(granule, length if length > 1 or is_async else extent_of(one.shape[-1]))
+            for one, length in zip(tensors, lengths)
         ]
         tile_by_mma(
             s,

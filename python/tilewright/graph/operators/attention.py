@@ -11,7 +11,7 @@ import numpy as np
 from ... import te
 from ...schedules.scores import Dropout, heads_of, logarithm_of, of_head, of_page, score
 from ...te import Expr, Tensor
-from .common import OPERATORS, Operator, accumulator, at
+from .common import OPERATORS, Operator, accumulator, at, sums_in
 
 __all__ = ["attention", "attention_and_logarithms"]
 
@@ -32,9 +32,12 @@ def attention_and_logarithms(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None, before: int | None,
     behind: int | None, offset: int, softcap: float | None, pages: Tensor | None = None, lengths: Tensor | None = None,
     slopes: Tensor | None = None, sinks: Tensor | None = None, dropout_p: float = 0.0, seed: Tensor | None = None,
+    acc: str = "",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The result, and for each query the logarithm, by 2, of its sum of exponentials."""
-    acc, heads = accumulator(q.dtype), heads_of(q, k, v) if pages is None else list(q.shape[:-2])
+    """The result, and for each query the logarithm, by 2, of its sum of exponentials. Matmuls are accumulated in `acc`,
+    by default the `accumulator` of the type."""
+    acc, notes = sums_in(acc or accumulator(q.dtype))
+    heads = heads_of(q, k, v) if pages is None else list(q.shape[:-2])
     queries, keys, width = q.shape[-2], k.shape[-2], q.shape[-1]
     if pages is not None:
         keys = keys * pages.shape[-1]
@@ -51,7 +54,7 @@ def attention_and_logarithms(
         *outer, i, j = places
         return te.sum(read(q, outer, i, d) * read(k, outer, j, d), axis=d)
 
-    raw = te.compute(shape, dot, name="QK")
+    raw = te.compute(shape, dot, name="QK", attrs=notes)
 
     def masked(*places: Any) -> Expr:
         *outer, i, j = places
@@ -96,7 +99,7 @@ def attention_and_logarithms(
         *outer, i, c = places
         return te.sum(P(*outer, i, j).astype(acc) * read(v, outer, j, c), axis=j)
 
-    W = te.compute([*heads, queries, v.shape[-1]], weighted, name="W")
+    W = te.compute([*heads, queries, v.shape[-1]], weighted, name="W", attrs=notes)
 
     def total_of(*row: Any) -> Expr:
         if sinks is None:
@@ -116,12 +119,12 @@ def attention_and_logarithms(
 
 def _of_graph(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float, before: int, behind: int, offset: int,
-    softcap: float,
+    softcap: float, acc: str = "",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The operators of the graph dialect, whose attributes are numbers: -1 and 0 stand for what is not bounded."""
     return attention_and_logarithms(
         q, k, v, mask, scale=scale, before=None if before < 0 else before, behind=None if behind < 0 else behind,
-        offset=offset, softcap=softcap or None,
+        offset=offset, softcap=softcap or None, acc=acc,
     )  # fmt: skip
 
 
@@ -129,6 +132,6 @@ def _result_of_graph(*operands: Tensor, **attributes: Any) -> Tensor:
     return _of_graph(*operands, **attributes)[0]
 
 
-_ATTRIBUTES = ("scale", "before", "behind", "offset", "softcap")
+_ATTRIBUTES = ("scale", "before", "behind", "offset", "softcap", "acc")
 OPERATORS["attention"] = Operator("attention", _result_of_graph, _ATTRIBUTES)
 OPERATORS["attention_with_logarithms"] = Operator("attention_with_logarithms", _of_graph, _ATTRIBUTES)

@@ -11,7 +11,7 @@ import numpy as np
 from ... import te
 from ...schedules.scores import Dropout, heads_of, of_head, score
 from ...te import Expr, Tensor
-from .common import OPERATORS, Operator, accumulator, at
+from .common import OPERATORS, Operator, accumulator, at, sums_in
 
 __all__ = ["GRADIENTS", "gradients_by_stages"]
 
@@ -23,10 +23,11 @@ def gradients_by_stages(
     head: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float | None,
     before: int | None, behind: int | None, offset: int, softcap: float | None, dropout_p: float = 0.0,
     seed: Tensor | None = None, result: Tensor | None = None, logarithms: Tensor | None = None,
-    lengths: Tensor | None = None, slopes: Tensor | None = None, sinks: Tensor | None = None,
+    lengths: Tensor | None = None, slopes: Tensor | None = None, sinks: Tensor | None = None, acc: str = "",
 ) -> dict[str, Tensor]:  # fmt: skip
-    """The gradients as stages: the weights P of a softmax, and dS = P (dP - sum of P dP) of its scores."""
-    acc, heads = accumulator(q.dtype), heads_of(q, k, v)
+    """The gradients as stages: the weights P of a softmax, and dS = P (dP - sum of P dP) of its scores. Matmuls are
+    accumulated in `acc`, by default the `accumulator` of the type."""
+    (acc, notes), heads = sums_in(acc or accumulator(q.dtype)), heads_of(q, k, v)
     extents: list[Any] = [*q.shape[-2:], k.shape[-2], v.shape[-1]]
     queries, width, keys, wide = extents
     factor = scale if scale is not None else width**-0.5 if width else 0.0
@@ -41,7 +42,7 @@ def gradients_by_stages(
             first, second = of_head(a, outer, i, axis, heads=heads), of_head(b, outer, j, axis, heads=heads)
             return te.sum(first.astype(acc) * second.astype(acc), axis=axis)
 
-        return te.compute(shape, element, name=name)
+        return te.compute(shape, element, name=name, attrs=notes)
 
     raw, dP = dot("QK", q, k, width), dot("dP", head, v, wide)
     dropout = Dropout.of(dropout_p, seed)
@@ -98,7 +99,7 @@ def gradients_by_stages(
             first = a(*outer, axis, i) if transposed else a(*outer, i, axis)
             return te.sum(first.astype(acc) * of_head(b, outer, axis, c, heads=heads).astype(acc), axis=axis)
 
-        return te.compute([*heads, keys if transposed else queries, columns], element, name=name)
+        return te.compute([*heads, keys if transposed else queries, columns], element, name=name, attrs=notes)
 
     made = {
         "q": _of_input(of_rows("dQ.heads", scores, k, keys, width, transposed=False), q, "dQ"),
@@ -192,17 +193,18 @@ def _of_input(gradient: Tensor, x: Tensor, name: str) -> Tensor:
 def _of_graph(
     head: Tensor, q: Tensor, k: Tensor, v: Tensor, result: Tensor, logarithms: Tensor, mask: Tensor | None = None, *,
     scale: float, before: int, behind: int, offset: int, softcap: float, wanted: Sequence[int], deterministic: bool,
+    acc: str = "",
 ) -> list[Tensor]:  # fmt: skip
     """The operator of the graph dialect, whose attributes are numbers: -1 and 0 stand for what is not bounded."""
     del deterministic  # stages always are
     made = gradients_by_stages(
         head, q, k, v, mask, scale=scale, before=None if before < 0 else before, behind=None if behind < 0 else behind,
-        offset=offset, softcap=softcap or None, result=result, logarithms=logarithms,
+        offset=offset, softcap=softcap or None, result=result, logarithms=logarithms, acc=acc,
     )  # fmt: skip
     return [made[GRADIENTS[number]] for number in wanted]
 
 
 OPERATORS["attention_gradients"] = Operator(
     "attention_gradients", _of_graph,
-    ("scale", "before", "behind", "offset", "softcap", "wanted", "deterministic"),
+    ("scale", "before", "behind", "offset", "softcap", "wanted", "deterministic", "acc"),
 )  # fmt: skip

@@ -18,7 +18,7 @@ from ...te.tensor import ComputeOp
 
 __all__ = [
     "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "difference", "elements",
-    "in_range", "is_one", "normalized", "operator", "same", "untransposed",
+    "in_range", "is_one", "normalized", "operator", "same", "sums_in", "untransposed",
 ]  # fmt: skip
 
 Extent = int | Expr
@@ -178,6 +178,12 @@ def elements(shape: Sequence[Extent]) -> Extent:
 def accumulator(dtype: str) -> str:
     """The type in which elements of a type are summed: float32 for floats of 16 bits, otherwise the type."""
     return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+def sums_in(acc: str) -> tuple[str, dict[str, str]]:
+    """The type of the sums of a contraction that is accumulated in `acc`, and the notes of its stage: ``"tf32"`` is
+    float32 whose factors tensor cores may round to tf32."""
+    return ("float32", {"precision": "tf32"}) if acc == "tf32" else (acc, {})
 
 
 def in_range(index: Any, extent: Extent) -> Expr:

@@ -8,18 +8,12 @@ from typing import Any
 from ... import te
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from .common import Extent, at, broadcast_shapes, elements, is_one, operator, same, untransposed
+from .common import Extent, at, broadcast_shapes, elements, is_one, operator, same, sums_in, untransposed
 from .movement import padded
 
 
 def _as(value: Expr, dtype: str) -> Expr:
     return value if value.dtype == dtype else value.astype(dtype)
-
-
-def _sums(acc: str) -> tuple[str, dict[str, str]]:
-    """The type of the sums of a contraction that is accumulated in `acc`, and the notes of its stage: ``"tf32"`` is
-    float32 whose factors tensor cores may round to tf32."""
-    return ("float32", {"precision": "tf32"}) if acc == "tf32" else (acc, {})
 
 
 def _rounded(total: Tensor, to: str, name: str) -> Tensor:
@@ -35,7 +29,7 @@ def matmul(a: Tensor, b: Tensor, *, acc: str, to: str) -> Tensor:
         raise ValueError(f"expected as many rows of b as columns of a, {a.shape[-1]}, got {b.shape[-2]}")
     batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     k = te.reduce_axis((0, a.shape[-1]), name="k")
-    sums, notes = _sums(acc)
+    sums, notes = sums_in(acc)
 
     def read(tensor: Tensor, outer: Sequence[Any], row: Any, column: Any) -> Expr:
         shape = [*batch, *tensor.shape[-2:]]
@@ -171,7 +165,7 @@ def conv_of_channels_together(
     image = padded(x, [0, *before, 0], [0, *after, 0], te.const(0, x.dtype), "conv_padded")
     window = [te.reduce_axis((0, size), name=f"k{d}") for d, size in enumerate(sizes)]
     channel = te.reduce_axis((0, x.shape[-1]), name="channel")
-    sums, notes = _sums(acc)
+    sums, notes = sums_in(acc)
 
     def value(n: Any, *at: Any) -> Expr:
         pixel = image(n, *places(at[:-1], window, strides, dilations), channel)
@@ -241,7 +235,7 @@ def convolution(
             found[-1:] = [te.indexmod(offset, strides[-1]), at[-1] + te.indexdiv(offset, strides[-1])]
         return found
 
-    sums, notes = _sums(acc)
+    sums, notes = sums_in(acc)
     if by_groups:
         inputs = w.shape[1]
 
