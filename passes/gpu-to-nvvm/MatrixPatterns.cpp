@@ -66,12 +66,18 @@ struct ConvertMmaSync : ConvertOpToLLVMPattern<nvgpu::MmaSyncOp> {
     Location loc = op.getLoc();
     Type i32 = rewriter.getI32Type();
     auto index = [&](int64_t i) { return LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(i)); };
-    // Registers of 32 bits; halves are pairs of themselves there, all else but them is a word.
+    // Registers of 32 bits; halves are pairs of themselves there, all else but them is a word. The instruction would cut
+    // floats to tf32, which makes all products smaller.
     auto registersOf = [&](Value matrix) {
       SmallVector<Value> registers;
       auto array = cast<LLVM::LLVMArrayType>(matrix.getType());
       for (unsigned i = 0; i < array.getNumElements(); ++i) {
         Value row = LLVM::ExtractValueOp::create(rewriter, loc, matrix, i);
+        if (*type == NVVM::MMATypes::tf32) {
+          Value number = LLVM::BitcastOp::create(rewriter, loc, rewriter.getF32Type(), row);
+          row = NVVM::ConvertFloatToTF32Op::create(rewriter, loc, i32, number, NVVM::FPRoundingMode::RNA,
+                                                   NVVM::SaturationMode::NONE, /*relu=*/false);
+        }
         registers.push_back(element.isF16() ? row : LLVM::BitcastOp::create(rewriter, loc, i32, row).getResult());
       }
       return registers;

@@ -132,9 +132,15 @@ template <int Count, bool Transposed = false, typename T> __device__ Vector<T, C
   return c;
 }
 )"},
-    {"mma_f32_f32", R"(// The factors are float, of which the last 13 bits do not count.
+    {"mma_f32_f32", R"(// A float rounded to tf32.
+__device__ __forceinline__ unsigned to_tf32(float number) {
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(number));
+  return bits;
+}
+
 __device__ Vector<float, 4> mma_m16n8k8(const Vector<float, 4> &a, const Vector<float, 2> &b, Vector<float, 4> c) {
-  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  const unsigned A[] = {to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])}, B[] = {to_tf32(b[0]), to_tf32(b[1])};
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
   return c;

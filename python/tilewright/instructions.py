@@ -120,7 +120,7 @@ def wgmma(
 
     It computes ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns. Both operands are cast to `out_dtype`
     first where it differs. `WGMMA` lists the types and the k of one instruction. `k` is a multiple of that, by default
-    128 bytes of an operand. ``"tf32"`` means float32 whose last 13 bits are ignored.
+    128 bytes of an operand. ``"tf32"`` means float32 that TMA has rounded to tf32.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ static double readOperand(MatrixTypes types, const char *from, int element) {
   case MatrixTypes::BF16ToF32:
     return fromBF16(read<uint16_t>(from, element));
   case MatrixTypes::TF32ToF32:
-    return fromTF32(read<uint32_t>(from, element));
+    return roundedToTF32(read<uint32_t>(from, element));
   case MatrixTypes::S8ToS32:
     return read<int8_t>(from, element);
   case MatrixTypes::E4M3ToF32:

@@ -19,6 +19,12 @@ inline float fromBF16(uint16_t bits) { return asFloat(static_cast<uint32_t>(bits
 /// The hardware leaves out the 13 last bits.
 inline float fromTF32(uint32_t bits) { return asFloat(bits & ~0x1fffu); }
 
+/// What cvt.rna.tf32.f32 makes of it: the nearest one, of two the greater; what is no finite number stays.
+inline float roundedToTF32(uint32_t bits) {
+  constexpr uint32_t exponent = 0x7f800000;
+  return (bits & exponent) == exponent ? asFloat(bits) : fromTF32(bits + 0x1000);
+}
+
 double fromHalf(uint16_t bits);
 /// Rounded to nearest even.
 uint16_t toHalf(double value);

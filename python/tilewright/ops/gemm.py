@@ -105,8 +105,8 @@ def matmul(
     result has the accumulator's type, but float16 and bfloat16 operands give a result of their own type. `out_dtype`
     overrides this. With float16 operands, `acc_dtype` may be float16. A scale, an activation, and a float bias or
     residual are computed in float32, or in float64 if one of these is float64. They are then cast to the result's type.
-    Matmuls in float32 are exact to rounding. With ``precision="tf32"``, tensor cores use the first 19 bits of each
-    operand. `activation` is one of `ACTIVATIONS`.
+    Matmuls in float32 are exact to rounding. With ``precision="tf32"``, tensor cores multiply what is
+    rounded to tf32. `activation` is one of `ACTIVATIONS`.
 
     The schedule is chosen by shape, type and device (`schedules.matmuls.selection`). `choice` overrides it: the
     options of `schedules.matmul_mma`, as ``{"tile": (128, 256), "warps": (2, 4)}``, or a `Choice` of any schedule.
