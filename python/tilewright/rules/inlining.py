@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from copy import copy
 from typing import Any
 
-from ..te.expr import Expr, IterVar, Read
+from ..te.expr import Expr, IterVar, Read, ReduceItem
 from ..te.rewrite import rewrite
 from ..te.scan_stages import ScanOp
 from ..te.tensor import ComputeOp, Operation
 
-__all__ = ["inlined", "substituted"]
+__all__ = ["inlined", "rewritten", "substituted"]
+
+
+def rewritten(op: ComputeOp, replace: Callable[[Expr], Expr | None]) -> ComputeOp:
+    """The operation with what `replace` gives in place of parts of its elements, where it gives something."""
+    body: tuple[Expr, ...]
+    if op.reduction is None:
+        body = tuple(rewrite(expr, replace) for expr in op.body)
+    else:
+        reduction = copy(op.reduction)
+        reduction.exprs = tuple(rewrite(expr, replace) for expr in reduction.exprs)
+        body = tuple(ReduceItem(reduction, item.index) for item in op.body if isinstance(item, ReduceItem))
+    made = ComputeOp(op.name, tuple(op.axis), tuple(op.shape), body, op.source)
+    made.attrs = op.attrs
+    return made
 
 
 def substituted(expr: Expr, places: Mapping[IterVar, Any]) -> Expr:

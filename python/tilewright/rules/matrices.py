@@ -5,8 +5,7 @@ The matrix of windows is never stored: its elements are computed where the matmu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from copy import copy
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from ..devices import GPU
 from ..instructions import MMA_SYNC
 from ..te import Expr, Tensor, compute, reduce_axis, sum
-from ..te.expr import Call, Cast, IterVar, Read, ReduceItem
+from ..te.expr import Call, Cast, IterVar, Read
 from ..te.linear import Linear, linear_of
 from ..te.program import operations
 from ..te.rewrite import rewrite
@@ -23,8 +22,10 @@ from ..te.tensor import ComputeOp, Operation, PlaceholderOp
 from .contraction import Contraction, contraction_of
 from .convolutions import InTiles, Tiled, convolution_of, in_tiles, stored_by_tiles
 from .facts import Access, Program, StageFacts, extent_of, length_of
+from .inlining import rewritten
 from .moves import moved_by, through
 from .staging import slides, takes_copies
+from .turned import across_k, along_k
 
 __all__ = ["Matrices", "as_matrices", "reading"]
 
@@ -73,8 +74,9 @@ def as_matrices(
         and _is_worth_it(contraction, gpu)
     }
     stored = {stage.op for stage in program if gpu is not None and _is_stored(stage)}
+    turned = dict(_turned(program, gpu))
     made = Matrices()
-    if not found and not stored and not tiles:
+    if not found and not stored and not tiles and not turned:
         return made
     instead, ends = made.instead, set[Operation]()
     for op in operations(outputs):
@@ -100,7 +102,10 @@ def as_matrices(
             assert convolution is not None
             made.tiles[op] = in_tiles(convolution, tiles[op].candidate)
             now = made.tiles[op].result.op
-        elif op in stored:
+        elif op in turned:
+            now, copied = along_k(_again(now), turned[op])
+            made.copied |= {*copied}
+        if op in stored:
             now = _added_to_zero(now)
         if op in by_root:
             between = {instead.get(one, one) for one in tiles[by_root[op]].between}
@@ -127,6 +132,14 @@ def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
     if gpu is None or a != b or (a, to) not in MMA_SYNC or a.startswith("float8") or "mma.sync" not in gpu.features:
         return False
     return all(extent >= least for extent, least in zip(extents, _HALVES))
+
+
+def _turned(program: Program, gpu: GPU | None) -> Iterator[tuple[Operation, tuple[bool, bool]]]:
+    """Matmuls of which operands are transposed first, with which."""
+    for stage in program if gpu is not None else ():
+        found = contraction_of(stage)
+        if found is not None and any(which := across_k(found, gpu)):
+            yield stage.op, which
 
 
 def _is_stored(stage: StageFacts) -> bool:
@@ -182,16 +195,7 @@ def reading(op: ComputeOp, instead: Mapping[Operation, Operation]) -> ComputeOp:
         tensor = instead[expr.tensor.op].output(expr.tensor.value_index)
         return Read(tensor, tuple(rewrite(index, replace) for index in expr.indices), expr.source)
 
-    body: tuple[Expr, ...]
-    if op.reduction is None:
-        body = tuple(rewrite(expr, replace) for expr in op.body)
-    else:
-        reduction = copy(op.reduction)
-        reduction.exprs = tuple(rewrite(expr, replace) for expr in reduction.exprs)
-        body = tuple(ReduceItem(reduction, item.index) for item in op.body if isinstance(item, ReduceItem))
-    made = ComputeOp(op.name, tuple(op.axis), tuple(op.shape), body, op.source)
-    made.attrs = op.attrs
-    return made
+    return rewritten(op, replace)
 
 
 def _again(op: Operation) -> Contraction:
