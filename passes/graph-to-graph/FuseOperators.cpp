@@ -128,18 +128,28 @@ bool Fusion::isReadElementwiseBehind(Operation *user, const Cluster &cluster) {
   return true;
 }
 
-/// Whether a producer moves the filters of a convolution, or its image of whole vectors of channels, of 16 bits: tensor
-/// cores copy both as they are stored.
+/// Whether a producer moves the filters of a convolution, or its image of whole vectors of channels, of 16 bits or of
+/// tf32: tensor cores copy both as they are stored. Filters of tf32 are stored along K, before they are transposed.
 static bool isStoredForConvolution(Operation *producer, Operation *user) {
   auto type = cast<RankedTensorType>(producer->getResult(0).getType());
-  if (!type.getElementType().isF16() && !type.getElementType().isBF16())
+  bool isHalf = type.getElementType().isF16() || type.getElementType().isBF16();
+  if (!isHalf && !type.getElementType().isF32())
     return false;
-  if (auto matmul = dyn_cast<graph::MatmulOp>(user))
-    return matmul.getB().getDefiningOp() == producer && matmul.getA().getDefiningOp<graph::WindowsOp>();
-  constexpr int64_t kVector = 8;
-  auto isOfMatmul = [](Operation *op) { return isa<graph::MatmulOp>(op); };
-  return isa<graph::WindowsOp>(user) && type.getShape().back() % kVector == 0 && user->hasOneUse() &&
-         llvm::all_of(user->getUsers(), isOfMatmul);
+  auto isOfMatmul = [&](Operation *op) {
+    auto matmul = dyn_cast<graph::MatmulOp>(op);
+    return matmul && (isHalf || matmul.getAcc() == "tf32");
+  };
+  auto isFilter = [&](Operation *op, Operation *of) {
+    return isOfMatmul(op) && cast<graph::MatmulOp>(op).getB().getDefiningOp() == of &&
+           cast<graph::MatmulOp>(op).getA().getDefiningOp<graph::WindowsOp>();
+  };
+  if (isHalf && isa<graph::MatmulOp>(user))
+    return isFilter(user, producer);
+  if (isa<graph::TransposeOp>(user) && !isHalf)
+    return type.getRank() == 2 && user->hasOneUse() && isFilter(*user->user_begin(), user);
+  constexpr int64_t kCopy = 16;
+  return isa<graph::WindowsOp>(user) && type.getShape().back() * getElementBytes(type.getElementType()) % kCopy == 0 &&
+         user->hasOneUse() && llvm::all_of(user->getUsers(), isOfMatmul);
 }
 
 std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Operation *last, bool isOnly) {
