@@ -141,3 +141,14 @@ func.func @alone(%x: tensor<2x3x16x16xbf16>, %w: tensor<32x3x7x7xbf16>) -> tenso
   %c = graph.conv %x, %w {acc = "float32", after = array<i64: 3, 3>, before = array<i64: 3, 3>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 2, 2>, to = "bfloat16"} : (tensor<2x3x16x16xbf16>, tensor<32x3x7x7xbf16>) -> tensor<2x32x8x8xbf16>
   return %c : tensor<2x32x8x8xbf16>
 }
+
+// -----
+
+// Of float32 that may be multiplied in tf32.
+// CHECK-LABEL: func.func @tf32
+// CHECK: %[[R:.*]] = graph.windows
+// CHECK: graph.matmul %[[R]], %{{.*}} {acc = "tf32", to = "float32"} : (tensor<32x144xf32>, tensor<144x32xf32>) -> tensor<32x32xf32>
+func.func @tf32(%x: tensor<2x16x8x8xf32>, %w: tensor<32x16x3x3xf32>) -> tensor<2x32x4x4xf32> {
+  %c = graph.conv %x, %w {acc = "tf32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 2, 2>, to = "float32"} : (tensor<2x16x8x8xf32>, tensor<32x16x3x3xf32>) -> tensor<2x32x4x4xf32>
+  return %c : tensor<2x32x4x4xf32>
+}

@@ -141,6 +141,20 @@ func.func @norm_of_floats(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %y : tensor<4x8xf32>
 }
 
+// Filters of a matmul in tf32 are not transposed, either.
+// CHECK-LABEL: func.func @tf32
+// CHECK-NEXT: %[[B:.*]] = graph.weight "folded.{{[0-9]+}}" {{{.*}}} : tensor<16x36xf32>
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %[[B]] {permutation = array<i64: 1, 0>}
+// CHECK-NEXT: graph.matmul %arg0, %[[T]]
+func.func @tf32(%x: tensor<8x36xf32>) -> tensor<8x16xf32> {
+  %w = graph.weight "floats" : tensor<16x4x3x3xf32>
+  %t = graph.transpose %w {permutation = array<i64: 0, 2, 3, 1>} : (tensor<16x4x3x3xf32>) -> tensor<16x3x3x4xf32>
+  %r = graph.reshape %t {shape = [16, 36]} : (tensor<16x3x3x4xf32>) -> tensor<16x36xf32>
+  %f = graph.transpose %r {permutation = array<i64: 1, 0>} : (tensor<16x36xf32>) -> tensor<36x16xf32>
+  %y = graph.matmul %x, %f {acc = "tf32", to = "float32"} : (tensor<8x36xf32>, tensor<36x16xf32>) -> tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
+}
+
 // CHECK: module @graph.weights
 // CHECK-NEXT: func.func @folded.0() -> tensor<8xf32> {
 // CHECK-NEXT: %[[W:.*]] = graph.weight "variance" : tensor<8xf32>

@@ -13,6 +13,11 @@
 // CHECK: graph.group "windows_matmul" {
 // CHECK-LABEL: func.func @floats
 // CHECK: graph.group "windows_transpose_matmul" {
+// Of tf32 they are stored along K, before the transpose.
+// CHECK-LABEL: func.func @tf32
+// CHECK: graph.group "transpose" {
+// CHECK: ends = ["transpose copies it as it is stored"]
+// CHECK: graph.group "windows_transpose_matmul" {
 func.func @halves(%x: tensor<1x3x3x4xbf16>, %w: tensor<8x16xbf16>) -> tensor<4x8xbf16> {
   %a = graph.windows %x {after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, graph.definition = @windows, kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>} : (tensor<1x3x3x4xbf16>) -> tensor<4x16xbf16>
   %b = graph.transpose %w {graph.definition = @transpose, permutation = array<i64: 1, 0>} : (tensor<8x16xbf16>) -> tensor<16x8xbf16>
@@ -53,6 +58,20 @@ func.func @floats(%x: tensor<1x3x3x4xf32>, %w: tensor<8x16xf32>) -> tensor<4x8xf
   %b = graph.transpose %w {graph.definition = @transpose_f32, permutation = array<i64: 1, 0>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
   %y = graph.matmul %a, %b {acc = "float32", graph.definition = @matmul_f32, to = "float32"} : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
+}
+func.func @tf32(%x: tensor<1x3x3x4xf32>, %w: tensor<16x8xf32>) -> tensor<4x8xf32> {
+  %a = graph.windows %x {after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, graph.definition = @windows_f32, kernel = array<i64: 2, 2>, strides = array<i64: 1, 1>} : (tensor<1x3x3x4xf32>) -> tensor<4x16xf32>
+  %f = graph.transpose %w {graph.definition = @transpose_filters, permutation = array<i64: 1, 0>} : (tensor<16x8xf32>) -> tensor<8x16xf32>
+  %b = graph.transpose %f {graph.definition = @transpose_f32, permutation = array<i64: 1, 0>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  %y = graph.matmul %a, %b {acc = "tf32", graph.definition = @matmul_f32, to = "float32"} : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+func.func private @transpose_filters(%x: tensor<16x8xf32>, %o: tensor<8x16xf32> {te.output}) -> tensor<8x16xf32> {
+  %r = te.compute "transpose" (%i: 8, %j: 16) {
+    %e = te.read %x[%j, %i] : tensor<16x8xf32>
+    te.yield %e : f32
+  } : tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
 }
 func.func private @windows(%x: tensor<1x3x3x4xbf16>, %o: tensor<4x16xbf16> {te.output}) -> tensor<4x16xbf16> {
   %r = te.compute "windows" (%row: 4, %column: 16) {

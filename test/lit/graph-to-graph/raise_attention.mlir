@@ -99,3 +99,14 @@ func.func @large_numbers(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tenso
   %y = graph.attention %q, %k, %v, %m {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<5x7xf32>) -> tensor<2x5x8xf32>
   return %y : tensor<2x5x8xf32>
 }
+
+// The matmuls of float32 may be multiplied in tf32, so those of attention may.
+// CHECK-LABEL: func.func @tf32
+// CHECK: graph.attention %arg0, %arg1, %arg2 {acc = "tf32", before = -1 : i64, behind = -1 : i64, offset = 0 : i64, scale = 1.000000e+00 : f64, softcap = 0.000000e+00 : f64}
+func.func @tf32(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x8xf32>) -> tensor<2x5x8xf32> {
+  %t = graph.transpose %k {permutation = array<i64: 0, 2, 1>} : (tensor<2x7x8xf32>) -> tensor<2x8x7xf32>
+  %s = graph.matmul %q, %t {acc = "tf32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+  %p = graph.softmax %s {axis = 2 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "tf32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
