@@ -47,6 +47,8 @@ struct WgmmaInstruction {
   bool takesMNMajor;
   /// Beyond 32 N is a multiple of so many.
   int64_t columnStep = kWgmmaColumnStep;
+  /// Whether operand A of shared memory may: the instruction takes such rows, or threads load tf32 to registers.
+  bool takesMNMajorA() const { return takesMNMajor || a == Element::TF32; }
   bool takesColumns(int64_t n) const { return n % (n > 32 ? columnStep : kWgmmaColumnStep) == 0; }
 };
 /// A part of a fragment that is stored by itself begins at a multiple of so many columns.

@@ -66,7 +66,7 @@ LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, b
   for (BufferType operand : {a, b})
     if (operand && !operand.getSwizzle())
       return op->emitOpError("expected operands with a swizzle, got ") << operand;
-  if ((mnMajorA || mnMajorB) && !instruction->takesMNMajor)
+  if ((mnMajorA && !instruction->takesMNMajorA()) || (mnMajorB && !instruction->takesMNMajor))
     return op->emitOpError(
                "expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
            << element;

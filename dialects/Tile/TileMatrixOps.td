@@ -15,7 +15,7 @@ def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
     over as its rows. Without `into`, the accumulator begins at zero. There is one instruction for each 32 bytes of the
     dimension that is summed over. With `columns`, only so many columns of the accumulator are computed, from as many of
     b's; the others stay as they are. `a` may be a fragment of 16-bit elements or of f8E4M3FN, in
-    registers.
+    registers. Where `a` is `mn_major` and of tf32, each thread first loads its part of it to registers.
 
     ```mlir
     %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>

@@ -160,9 +160,10 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   if (!instruction)
     return refuse() << "expected types that it has an instruction for, got " << aType << " and " << bType << " to "
                     << type.getElementType();
-  if ((a->isMNMajor || b->isMNMajor) && !instruction->takesMNMajor)
+  bool isAInWay = a->isMNMajor && !instruction->takesMNMajorA(), isBInWay = b->isMNMajor && !instruction->takesMNMajor;
+  if (isAInWay || isBInWay)
     return refuse() << "expected operands of " << aType << " whose rows are summed over along, got '"
-                    << getBufferName(a->isMNMajor ? a->buffer : b->buffer) << "', whose columns are summed over";
+                    << getBufferName(isAInWay ? a->buffer : b->buffer) << "', whose columns are summed over";
   if (!instruction->takesColumns(columns))
     return refuse() << "expected a multiple of " << instruction->columnStep << " accumulator columns for " << aType
                     << ", got " << columns;

@@ -91,6 +91,8 @@ void markHeldTiles(Operation *kernel) {
 namespace {
 /// Of operand A where that is in registers: those of one instruction in each thread.
 constexpr int64_t kRegistersOfA = 4;
+/// Of one that threads load there.
+constexpr int64_t kBytesOfElement = 4;
 
 /// The instructions of one `tile.wgmma`. Operands of the text: the registers of the result, the same ones as they were
 /// before, and for each instruction what A is, a descriptor or four registers, and the descriptor of B.
@@ -161,6 +163,39 @@ Value moveRegisters(OpBuilder &builder, Location loc, Value from, Value to) {
   return to;
 }
 
+/// The elements of 32 bits that a thread holds of an operand A whose rows are summed over: of each instruction those of
+/// rows `t` and `t + 4` and of columns `g` and `g + 8`, where `4 g + t` is its lane in a warp of 16 columns.
+SmallVector<Value> loadAcross(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, int64_t extent,
+                              int64_t step) {
+  SharedAddress address(builder, loc);
+  auto bits = [&](Value value, int64_t from, int64_t mask) {
+    Value shifted = LLVM::LShrOp::create(builder, loc, value, address.constant(from));
+    return mask < 0 ? shifted : LLVM::AndOp::create(builder, loc, shifted, address.constant(mask)).getResult();
+  };
+  constexpr int64_t kChunk = 16, kColumnsOfWarp = 16, kRowsApart = 4, kColumnsApart = 8, kLine = 128;
+  int64_t columns = type.getPanelColumns(), bytes = type.getPanelRowBytes(), inChunk = kChunk / kBytesOfElement;
+  int64_t phases = type.getSwizzle() / kChunk;
+  Value thread = address.thread(), t = bits(thread, 0, 3), g = bits(thread, 2, 7);
+  Value first = address.add(address.multiply(bits(thread, 5, -1), kColumnsOfWarp), g);
+  SmallVector<Value> places;
+  for (int64_t i = 0; i < kRegistersOfA; ++i) {
+    Value row = address.add(t, address.constant(i / 2 * kRowsApart));
+    Value column = address.add(first, address.constant(i % 2 * kColumnsApart));
+    Value inside = bits(column, 0, columns - 1), offset = address.multiply(row, bytes);
+    Value phase = bits(offset, llvm::Log2_64(kLine), phases - 1);
+    Value chunk = LLVM::XOrOp::create(builder, loc, bits(inside, llvm::Log2_64(inChunk), -1), phase);
+    offset = address.add(offset, address.multiply(bits(column, llvm::Log2_64(columns), -1), type.getPanelBytes()));
+    offset = address.add(offset, address.multiply(chunk, kChunk));
+    places.push_back(address.add(offset, address.multiply(bits(inside, 0, inChunk - 1), kBytesOfElement)));
+  }
+  SmallVector<Value> registers;
+  for (int64_t k = 0; k < extent; k += step)
+    for (Value place : places)
+      registers.push_back(LLVM::LoadOp::create(builder, loc, builder.getI32Type(),
+                                               address.offset(address.offset(pointer, place), k * bytes)));
+  return registers;
+}
+
 struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
@@ -187,6 +222,12 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
       operands.push_back(isFirst ? nothing : LLVM::ExtractValueOp::create(rewriter, loc, whole, i).getResult());
       constraints.push_back(std::to_string(i));
     }
+    SmallVector<Value> loaded;
+    if (left && op.getMnMajorA() && !instruction->takesMNMajor) {
+      loaded = loadAcross(rewriter, loc, adaptor.getA(), cast<tile::BufferType>(op.getA().getType()), extent,
+                          instruction->k);
+      left.reset();
+    }
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
     WgmmaText text{*instruction, columns, registers, isFirst, !left, op.getMnMajorA(), op.getMnMajorB()};
     auto held = op->getAttrOfType<DenseBoolArrayAttr>(kHeldAttr);
@@ -204,8 +245,10 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
         constraints.push_back("l");
       }
       for (int64_t i = 0; !left && i < kRegistersOfA; ++i) {
-        operands.push_back(
-            LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), k / instruction->k * kRegistersOfA + i));
+        int64_t number = k / instruction->k * kRegistersOfA + i;
+        operands.push_back(loaded.empty()
+                               ? LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), number).getResult()
+                               : loaded[number]);
         constraints.push_back("r");
       }
       operands.push_back(columnsOfB);

@@ -134,7 +134,7 @@ def wgmma(
         The extents of the axes that the 64 rows run over, where there are several. For a convolution these are rows and
         columns of an image: ``a[y, x, k]`` and ``c[y, x, j]``. Axes of one element may be left out.
     transpose_a
-        Operand A is indexed ``a[k, i]``. Only for 16-bit types.
+        Operand A is indexed ``a[k, i]``. Only for 16-bit types, and for tf32, which threads load to registers then.
     transpose_b
         Operand B is indexed ``b[j, k]``. Required for types that do not have 16 bits.
     promote
@@ -193,7 +193,7 @@ def wgmma(
     extent = 4 * step if k is None else k
     if extent < 1 or extent % step:
         raise ValueError(f"{source}: wgmma: expected a multiple of {step} elements of {in_dtype} along K, got {extent}")
-    if step != 16 and (transpose_a or not transpose_b):
+    if step != 16 and (transpose_a and in_dtype != "tf32" or not transpose_b):
         raise ValueError(
             f"{source}: wgmma: expected operands of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], "
             f"got {'a[k, i]' if transpose_a else 'b[k, j]'}"

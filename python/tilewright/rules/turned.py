@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..devices import GPU
-from ..schedules.matmuls.problem import Problem
 from ..schedules.matmuls.timed_candidates import timed_candidates
 from ..te import Expr, Tensor, compute
 from ..te.expr import Read
 from ..te.tensor import ComputeOp, Operation
 from .contraction import Contraction
 from .inlining import rewritten
-from .tensor_cores import problem_of, timed_tiles, transposed
+from .tensor_cores import problem_of, timed_tiles
 
 __all__ = ["across_k", "along_k"]
 
@@ -28,11 +29,11 @@ def across_k(found: Contraction, gpu: GPU | None) -> tuple[bool, bool]:
         return none
     if found.factor_dtypes[0] != "tf32":
         return none
-    problem, (a, b) = problem_of(found, "tf32"), transposed(found)
-    which = a, not b
+    problem = problem_of(found, "tf32")
+    which = problem.turned(swap_ab=False)
     if not any(which) or min(problem.M, problem.N) < _LEAST or problem.K % _ALIGNED:
         return none
-    along = Problem(problem.M, problem.N, problem.K, "tf32", "NT", problem.batch)
+    along = replace(problem, layout=f"{problem.layout[0]}T")
     by_warpgroups = min((time for _, time in timed_candidates(along, gpu, "matmul_wgmma")), default=None)
     by_warps = next(iter(timed_tiles(problem, gpu, found.stage.op.dtype).values()), None)
     if by_warpgroups is None or by_warps is None:

@@ -42,7 +42,7 @@ class Warpgroups:
         if a != b or types not in WGMMA:
             return None
         problem = problem_of(found, a)
-        if any(problem.is_turned):
+        if any(problem.turned(swap_ab=False)):
             return None
         # TMA steps over rows of multiples of 16 bytes.
         if not all(problem.is_aligned) or problem.M < 64 or problem.N < 64 or problem.batch > MOST_BLOCKS_YZ:

@@ -100,7 +100,8 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
     down, along = options.get("cluster", (1, 1))
     block_k = _SPAN // problem.item_bytes
     steps = ceil(problem.K / (split_k * block_k))
-    m, n = (columns, rows) if options.get("swap_ab") else (rows, columns)
+    swap_ab = bool(options.get("swap_ab"))
+    m, n, turned = *((columns, rows) if swap_ab else (rows, columns)), problem.turned(swap_ab)
     # A cluster is whole, also where C ends within it.
     tiles = problem.tiles((rows * down, columns * along)) * down * along * split_k
     stream_k = bool(options.get("stream_k")) and tiles % device.sms != 0
@@ -139,7 +140,7 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
         "waves": waves,
         "longest": longest,
         "received": (rows + columns) * _SPAN,
-        **_asked(problem, device, (rows, columns), block_k, pads, problem.is_turned, (along, down), _SPAN),
+        **_asked(problem, device, (rows, columns), block_k, pads, turned, (along, down), _SPAN),
         "stored": rows * columns * made,
         "clustered": log2(down * along),
         "streamed": stream_k,
@@ -150,7 +151,7 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
         "is_dependent": bool(options.get("dependent")),
         "copied_back": 4 * problem.batch * problem.M * problem.N if is_copied else 0,
         "copies_back": is_copied,
-        **_of_operands(problem, pads, problem.is_turned),
+        **_of_operands(problem, pads, turned),
         **_of_device(device),
     }
 

@@ -63,7 +63,7 @@ def matmul_of_tiles(
     whole: int | tuple[bool, bool],
     whole_rows: int = 1,
     swap_ab: bool = False,
-    k_major: bool = False,
+    turned: tuple[bool, bool] = (False, False),
 ) -> TiledMatmul:
     """C = A B of `extents` M, N and K, padded to whole tiles of rows and columns of C and of k.
 
@@ -73,8 +73,7 @@ def matmul_of_tiles(
     multiples of the given number of elements. With a `split_k` above 1, the accumulator has this many in its first
     dimension. Otherwise C is copied from a workspace if its rows are not multiples of `whole_rows` elements. For a
     symbolic extent, its known divisor counts. With `swap_ab`, the accumulator is that of C's transpose, the matmul of
-    B's transpose and A's. With `k_major`, the matmul's kernel reads both operands with k along their rows: an operand
-    that is stored otherwise is first transposed into a workspace.
+    B's transpose and A's. Operands that are `turned` are first transposed into a workspace.
     """
     M, N, K = extents
     if split_k > 1 and not isinstance(K, int):
@@ -90,8 +89,7 @@ def matmul_of_tiles(
     A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
     B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
     # What the matmul's kernel reads may be another way round than what is given.
-    turned = (k_major and transpose_a, k_major and not transpose_b)
-    transpose_a, transpose_b = transpose_a and not turned[0], transpose_b or turned[1]
+    transpose_a, transpose_b = transpose_a != turned[0], transpose_b != turned[1]
     shapes = (
         (*some, *((length, rows) if transpose_a else (rows, length))),
         (*some, *((columns, length) if transpose_b else (length, columns))),

@@ -48,11 +48,13 @@ class Problem:
         """Whether the rows of the operands go across k."""
         return self.layout[0] == "T", self.layout[1] == "N"
 
-    @property
-    def is_turned(self) -> tuple[bool, bool]:
-        """Whether `matmul_wgmma` first transposes an operand: one that is not of 16 bits and not stored along k."""
-        a, b = self.lies_across
-        return self.item_bytes != 2 and a, self.item_bytes != 2 and b
+    def turned(self, swap_ab: bool) -> tuple[bool, bool]:
+        """Which operands `matmul_wgmma` first transposes: those that are not of 16 bits and not stored along k. The
+        instruction's first operand may lie across k if it is of tf32."""
+        a, b = (across and self.item_bytes != 2 for across in self.lies_across)
+        if self.dtype != "tf32":
+            return a, b
+        return (a, False) if swap_ab else (False, b)
 
     @property
     def crosses_lines(self) -> tuple[bool, bool]:

@@ -14,6 +14,7 @@ __all__ = ["by_warpgroups", "equal_shares", "narrower_by", "overlapped"]
 # Rows of the instruction's tile, 64 for each warpgroup, with the most columns that there are registers for, and with
 # the most where sums are promoted, which takes twice the registers. The matmul schedule finds the depth by itself.
 _MOST_COLUMNS = {64: (256, 192), 128: (256, 192), 192: (192, 128), 256: (128, 64)}
+_ROWS_OF_THREE = 192  # warpgroups; of four, threads have no registers left for an operand
 _COLUMNS = (256, 192, 160, 128, 96, 64, 32, 16)
 # In how many waves a GPU may compute all tiles, where their width is made for that.
 _WAVES = (0.5, 1, 2, 3, 4)
@@ -59,14 +60,16 @@ def _tiles(problem: Problem, device: GPU) -> Iterator[tuple[tuple[int, int], boo
     """Tiles of C, and whether their columns are the instruction's rows."""
     promotes = problem.dtype.startswith("float8")
     for swap in (False, True):
+        holds = problem.dtype == "tf32" and _go_across(problem, swap)[swap]
         down, along = (problem.N, problem.M) if swap else (problem.M, problem.N)
         # An operand of 16 bits whose rows go across is copied in panels of a line, or of half of one.
-        goes_across = _go_across(problem)[not swap]
+        goes_across = _go_across(problem, swap)[not swap]
         for rows, most in _MOST_COLUMNS.items():
             if rows > 64 and rows - 64 >= down:
                 continue
             found: dict[int, None] = {}
-            for columns in _widths(problem, device, (rows, most[promotes]), (down, along), 32 if goes_across else 16):
+            widest = most[promotes or (holds and rows > _ROWS_OF_THREE)]
+            for columns in _widths(problem, device, (rows, widest), (down, along), 32 if goes_across else 16):
                 found[columns] = None
             for columns in found:
                 tile = (columns, rows) if swap else (rows, columns)
@@ -92,9 +95,10 @@ def _widths(
 
 
 def _clusters(problem: Problem, tile: tuple[int, int], swap: bool) -> Iterator[tuple[int, int]]:
-    # Of an operand whose rows go across, these are the 64 along k of a step.
-    rows = [64 if goes else part for goes, part in zip(_go_across(problem), tile)]
-    if not _go_across(problem)[not swap]:
+    # Of an operand whose rows go across, these are those along k of a step.
+    across = _go_across(problem, swap)
+    rows = [128 // problem.item_bytes if goes else part for goes, part in zip(across, tile)]
+    if not across[not swap]:
         # The schedule makes the columns of the instruction no more than there are.
         extent = problem.M if swap else problem.N
         rows[not swap] = min(rows[not swap], _GROUP * ceil(extent / _GROUP))
@@ -107,10 +111,10 @@ def _clusters(problem: Problem, tile: tuple[int, int], swap: bool) -> Iterator[t
             yield cluster
 
 
-def _go_across(problem: Problem) -> tuple[bool, bool]:
-    """Whether the rows of the operands go across k in shared memory, as those of 16 bits may."""
-    a, b = problem.lies_across
-    return problem.item_bytes == 2 and a, problem.item_bytes == 2 and b
+def _go_across(problem: Problem, swap: bool) -> tuple[bool, bool]:
+    """Whether the rows of the operands go across k in shared memory."""
+    a, b = (across and not turns for across, turns in zip(problem.lies_across, problem.turned(swap)))
+    return a, b
 
 
 def overlapped(device: GPU) -> dict[str, Any]:

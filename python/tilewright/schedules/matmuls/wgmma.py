@@ -83,8 +83,8 @@ def matmul_wgmma(
 
     TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs
     rows of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another
-    kernel. So is an operand of 8 or 32 bits that does not have k along its rows, which is transposed. A C with other
-    rows is copied from a workspace by a last kernel if C has a whole tile; else threads store it.
+    kernel. So is an operand of 8 or 32 bits that does not have k along its rows, which is transposed. The instruction's
+    first operand of tf32 is not: threads load it to registers. A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store it.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
     results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`).
@@ -121,9 +121,12 @@ def matmul_wgmma(
     acc_dtype, out_dtype = result_dtypes(in_dtype, acc_dtype, out_dtype)
     block_k = SPAN // item_bytes(in_dtype)
     promote = _promoted_after(promote, in_dtype, out_dtype, K, split_k, block_k)
-    # Of operands that are not of 16 bits, the instruction takes those that lie with k along their rows.
-    k_major = item_bytes(in_dtype) != 2
-    a_turned, b_turned = (False, True) if k_major else (transpose_a, transpose_b)
+    # Of operands that are not of 16 bits, the instruction takes those that lie with k along their rows. Of tf32 it takes
+    # the first one in registers, to which threads load it however it lies.
+    turned = [item_bytes(in_dtype) != 2 and across for across in (transpose_a, not transpose_b)]
+    if in_dtype == "tf32":
+        turned[swap_ab] = False
+    a_turned, b_turned = (is_transposed != turns for is_transposed, turns in zip((transpose_a, transpose_b), turned))
     across = (not b_turned, not a_turned) if swap_ab else (a_turned, b_turned)
     m, n = _tile_of(tile, (M, N), in_dtype, is_k_major=across[1], swap_ab=swap_ab, is_promoted=promote > 0)
     tile = (n, m) if swap_ab else (m, n)
@@ -148,7 +151,7 @@ def matmul_wgmma(
         # Threads take ten times as long to store a tile as TMA, and half as long again as to copy it.
         whole_rows=ALIGNED // item_bytes(out_dtype) if has_whole_tile else 1,
         swap_ab=swap_ab,
-        k_major=k_major,
+        turned=(turned[0], turned[1]),
     )
     tile_by_wgmma(
         matmul.schedule,
@@ -173,7 +176,7 @@ def matmul_wgmma(
             deferred=deferred,
             swap_ab=swap_ab,
         ),
-        sources=matmul.sources if k_major else (matmul.A, matmul.B),
+        sources=matmul.sources if any(turned) else (matmul.A, matmul.B),
         extents=(M, N, split_k if batch is None else batch),
         transposed=(a_turned, b_turned),
         has_whole_tile=split_k > 1 or has_whole_tile,
