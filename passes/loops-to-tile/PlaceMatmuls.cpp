@@ -58,9 +58,16 @@ Value BarrierPlacer::emitGroup(ArrayRef<tile::MatmulOp> group, Value accumulator
   auto type = getAccumulatorType(last.getResult());
   auto multiply = [&](IntegerAttr columns) {
     Value sum = accumulator;
-    for (tile::MatmulOp one : group)
+    for (tile::MatmulOp one : group) {
+      // Threads load such an operand to registers, which matmuls that are under way may still read.
+      if (one.getMnMajorA() && isa<FloatTF32Type>(tile::getOperandElement(one.getA().getType()))) {
+        if (one != first)
+          tile::WgmmaCommitOp::create(builder, one.getLoc());
+        tile::WgmmaWaitOp::create(builder, one.getLoc(), Type(), 0, Value());
+      }
       sum = tile::WgmmaOp::create(builder, one.getLoc(), type, one.getA(), one.getB(), sum, one.getMnMajorA(),
                                   one.getMnMajorB(), columns);
+    }
     tile::WgmmaCommitOp::create(builder, first.getLoc());
     return sum;
   };

@@ -176,7 +176,7 @@ SmallVector<Value> loadAcross(OpBuilder &builder, Location loc, Value pointer, t
   int64_t columns = type.getPanelColumns(), bytes = type.getPanelRowBytes(), inChunk = kChunk / kBytesOfElement;
   int64_t phases = type.getSwizzle() / kChunk;
   Value thread = address.thread(), t = bits(thread, 0, 3), g = bits(thread, 2, 7);
-  Value first = address.add(address.multiply(bits(thread, 5, -1), kColumnsOfWarp), g);
+  Value first = address.add(address.multiply(bits(thread, 5, 3), kColumnsOfWarp), g);
   SmallVector<Value> places;
   for (int64_t i = 0; i < kRegistersOfA; ++i) {
     Value row = address.add(t, address.constant(i / 2 * kRowsApart));
