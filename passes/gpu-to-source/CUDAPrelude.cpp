@@ -138,7 +138,6 @@ __device__ __forceinline__ unsigned to_tf32(float number) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(number));
   return bits;
 }
-
 __device__ Vector<float, 4> mma_m16n8k8(const Vector<float, 4> &a, const Vector<float, 2> &b, Vector<float, 4> c) {
   const unsigned A[] = {to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])}, B[] = {to_tf32(b[0]), to_tf32(b[1])};
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

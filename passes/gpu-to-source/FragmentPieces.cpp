@@ -33,6 +33,28 @@ template <typename T, int N> struct PackedFragment {
 )"},
     {"Fragment_bf16", R"(template <int N> struct Fragment<__nv_bfloat16, N> : PackedFragment<__nv_bfloat16, N> {};
 )"},
+    {"Words", R"(
+// What a thread of a warpgroup multiplies of operand A, in registers of 32 bits.
+template <int N> struct Words {
+  unsigned words[N];
+};
+)"},
+    {"load_across", R"(
+// The elements of a tile of 64 columns that a thread multiplies. They are 32 bits wide and have k along the tile's rows,
+// in panels as wide as Span, from one of which to the next it is Panel bytes.
+template <int Span, int Panel, int K> __device__ __forceinline__ Words<K / 2> load_across(const void *tile) {
+  const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
+  Words<K / 2> a;
+#pragma unroll
+  for (int i = 0; i < K / 2; ++i) {
+    const int row = i / 4 * 8 + i / 2 % 2 * 4 + lane % 4, column = warp * 16 + i % 2 * 8 + lane / 4;
+    const int inside = column % (Span / 4), chunk = inside / 4 ^ row * Span / 128 % (Span / 16);
+    const int place = column / (Span / 4) * Panel + row * Span + chunk * 16 + inside % 4 * 4;
+    a.words[i] = *reinterpret_cast<const unsigned *>(static_cast<const char *>(tile) + place);
+  }
+  return a;
+}
+)"},
     {"fragment_row", R"(
 __device__ __forceinline__ int fragment_row(int i) { return threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4 + i / 2 % 2 * 8; }
 )"},

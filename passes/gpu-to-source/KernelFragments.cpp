@@ -132,9 +132,19 @@ void KernelWriter::write(tile::WgmmaOp op) {
            << descriptor.stride << ", " << descriptor.leading << ">(" << use(tile) << ");\n";
     return variable;
   };
-  std::string left = a ? describe(op.getA(), a, op.getMnMajorA(), "a") : use(op.getA(), Binding::Primary);
+  std::string left;
+  bool isLoaded = a && op.getMnMajorA() && !instruction->takesMNMajor;
+  if (isLoaded) {
+    needs("Words"), needs("load_across");
+    left = unique("a");
+    line() << "const auto " << left << " = load_across<" << a.getSwizzle() << ", " << a.getPanelBytes() << ", "
+           << a.getRows() << ">(" << use(op.getA()) << ");\n";
+    a = {};
+  } else {
+    left = a ? describe(op.getA(), a, op.getMnMajorA(), "a") : use(op.getA(), Binding::Primary);
+  }
   std::string right = describe(op.getB(), b, op.getMnMajorB(), "b");
-  if (!a)
+  if (!a && !isLoaded)
     fence(op.getA(), left);
   fence(op.getResult(), sum);
   call("warpgroup_arrive");
@@ -152,7 +162,7 @@ void KernelWriter::write(tile::WgmmaOp op) {
       arguments += op.getMnMajorB() ? ", 1" : ", 0";
     }
     if (!a)
-      arguments += ", " + std::to_string(k / 4);
+      arguments += ", " + std::to_string(k / instruction->k * 4);
     call(function, sum + ", " + (a ? at(left, a, op.getMnMajorA()) : left) + ", " + at(right, b, op.getMnMajorB()),
          arguments);
   }

@@ -81,9 +81,16 @@ InstructionFunction wgmmaFunction(const tile::WgmmaInstruction &instruction, int
   text += "template <int ScaleD";
   if (instruction.takesMNMajor)
     text += isInRegisters ? ", int TransposedB" : ", int TransposedA, int TransposedB";
-  text += isInRegisters ? ", int First, typename A, int M, int N>\n" : ", int N>\n";
+  // Threads load tf32 as it is.
+  bool isOfWords = instruction.a == Element::TF32;
+  text += !isInRegisters ? ", int N>\n"
+          : isOfWords    ? ", int First, int M, int N>\n"
+                         : ", int First, typename A, int M, int N>\n";
   text += "__device__ __forceinline__ void " + name + "(Fragment<" + type + ", N> &d, " +
-          (isInRegisters ? "const Fragment<A, M> &a" : "MatrixDescriptor a") + ", MatrixDescriptor b) {\n";
+          (!isInRegisters ? "MatrixDescriptor a"
+           : isOfWords    ? "const Words<M> &a"
+                          : "const Fragment<A, M> &a") +
+          ", MatrixDescriptor b) {\n";
   // The accumulator, the operands, whether it begins at zero, and which operands are transposed.
   int64_t next = registers;
   std::string left = isInRegisters ? "{" + operands(next, 4) + "}" : operands(next, 1);

@@ -110,11 +110,10 @@ struct AttentionOfMatmuls : OpRewritePattern<graph::MatmulOp> {
         return rewriter.notifyMatchFailure(op, "operands whose leading extents are broadcast");
     if (!std::isfinite(scale))
       return rewriter.notifyMatchFailure(op, "a factor that is not finite");
-    rewriter.replaceOpWithNewOp<graph::AttentionOp>(op, op.getType(), q, swapLast(keys, rewriter), v, mask,
-                                                    rewriter.getF64FloatAttr(scale), rewriter.getI64IntegerAttr(-1),
-                                                    rewriter.getI64IntegerAttr(-1), rewriter.getI64IntegerAttr(0),
-                                                    rewriter.getF64FloatAttr(0),
-                                                    product.getAcc() == "tf32" ? product.getAccAttr() : StringAttr());
+    rewriter.replaceOpWithNewOp<graph::AttentionOp>(
+        op, op.getType(), q, swapLast(keys, rewriter), v, mask, rewriter.getF64FloatAttr(scale),
+        rewriter.getI64IntegerAttr(-1), rewriter.getI64IntegerAttr(-1), rewriter.getI64IntegerAttr(0),
+        rewriter.getF64FloatAttr(0), product.getAcc() == "tf32" ? product.getAccAttr() : StringAttr());
     return success();
   }
 

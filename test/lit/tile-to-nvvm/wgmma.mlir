@@ -34,6 +34,24 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Operand A of tf32 whose rows are summed over: each thread loads four elements for each instruction, of rows t and t + 4
+  // and of columns g and g + 8.
+  // CHECK-LABEL: llvm.func @across
+  gpu.func @across() kernel {
+    %a = tile.alloc at 0 : <16x64xtf32, swizzle = 128>
+    %b = tile.alloc at 4096 : <8x16xtf32, swizzle = 64>
+    // CHECK: %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
+    // CHECK-COUNT-8: llvm.load %{{.*}} : !llvm.ptr<3> -> i32
+    // CHECK-NOT: llvm.load
+    // CHECK: nvvm.wgmma.fence.aligned
+    // CHECK: llvm.inline_asm has_side_effects
+    // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, 1;\0A}\0A
+    // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, {$13, $14, $15, $16}, $17, p, 1, 1;\0A}\0A"
+    // CHECK-SAME: "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,r,r,r,r,l"
+    %sum = tile.wgmma %a mn_major, %b : !tile.buffer<16x64xtf32, swizzle = 128>, !tile.buffer<8x16xtf32, swizzle = 64> -> !tile.accumulator<64x8xf32>
+    gpu.return
+  }
+
   // Integers have no signs to change, and neither they nor 8-bit floats another order.
   // CHECK-LABEL: llvm.func @bytes
   gpu.func @bytes() kernel {

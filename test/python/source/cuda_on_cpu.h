@@ -225,8 +225,9 @@ template <int K, typename A, typename B, typename C> C multiply(const A &a, cons
       std::memcpy(&mine, static_cast<const char *>(registers) + 4 * number, 4);
       exchange(mine, [&](unsigned, auto of) {
         for (unsigned other = 0; other < 32; ++other) {
-          // Of a float the tensor cores leave the 13 last bits out.
-          uint32_t found = of(other) & (std::is_same_v<Element, float> ? ~0x1fffu : ~0u);
+          uint32_t found = of(other);
+          // A float is rounded to tf32, which has 13 bits less.
+          if (std::is_same_v<Element, float> && (~found & 0x7f800000u)) found = (found + 0x1000u) & ~0x1fffu;
           std::memcpy(place(number, other), &found, 4);
         }
         return 0;

@@ -40,6 +40,8 @@ KERNELS: dict[str, Callable[[], Scheduled]] = {
     "float8_e5m2, never promoted": lambda: matmul("float8_e5m2", "float16", layout="NT", promote=0),
     "int8": lambda: matmul("int8", "int32", layout="NT"),
     "tf32": lambda: matmul("tf32", "float32", layout="NT"),
+    "tf32, operand A in registers": lambda: matmul("tf32", "float32", layout="TT"),
+    "tf32, operand B in registers": lambda: matmul("tf32", "float32", layout="NN", swap_ab=True, tile=(224, 128)),
     "swap_ab": lambda: matmul("bfloat16", "bfloat16", swap_ab=True),
     "a block for each tile": lambda: matmul("bfloat16", "bfloat16", blocks=None, tile=(128, 256)),
     "raster": lambda: matmul("bfloat16", "bfloat16", raster="hilbert"),
