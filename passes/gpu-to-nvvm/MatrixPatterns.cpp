@@ -66,8 +66,8 @@ struct ConvertMmaSync : ConvertOpToLLVMPattern<nvgpu::MmaSyncOp> {
     Location loc = op.getLoc();
     Type i32 = rewriter.getI32Type();
     auto index = [&](int64_t i) { return LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(i)); };
-    // Registers of 32 bits; halves are pairs of themselves there, all else but them is a word. The instruction would cut
-    // floats to tf32, which makes all products smaller.
+    // Registers of 32 bits; halves are pairs of themselves there, all else but them is a word. The instruction would
+    // cut floats to tf32, which makes all products smaller.
     auto registersOf = [&](Value matrix) {
       SmallVector<Value> registers;
       auto array = cast<LLVM::LLVMArrayType>(matrix.getType());

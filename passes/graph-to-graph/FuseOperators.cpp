@@ -128,30 +128,6 @@ bool Fusion::isReadElementwiseBehind(Operation *user, const Cluster &cluster) {
   return true;
 }
 
-/// Whether a producer moves the filters of a convolution, or its image of whole vectors of channels, of 16 bits or of
-/// tf32: tensor cores copy both as they are stored. Filters of tf32 are stored along K, before they are transposed.
-static bool isStoredForConvolution(Operation *producer, Operation *user) {
-  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
-  bool isHalf = type.getElementType().isF16() || type.getElementType().isBF16();
-  if (!isHalf && !type.getElementType().isF32())
-    return false;
-  auto isOfMatmul = [&](Operation *op) {
-    auto matmul = dyn_cast<graph::MatmulOp>(op);
-    return matmul && (isHalf || matmul.getAcc() == "tf32");
-  };
-  auto isFilter = [&](Operation *op, Operation *of) {
-    return isOfMatmul(op) && cast<graph::MatmulOp>(op).getB().getDefiningOp() == of &&
-           cast<graph::MatmulOp>(op).getA().getDefiningOp<graph::WindowsOp>();
-  };
-  if (isHalf && isa<graph::MatmulOp>(user))
-    return isFilter(user, producer);
-  if (isa<graph::TransposeOp>(user) && !isHalf)
-    return type.getRank() == 2 && user->hasOneUse() && isFilter(*user->user_begin(), user);
-  constexpr int64_t kCopy = 16;
-  return isa<graph::WindowsOp>(user) && type.getShape().back() * getElementBytes(type.getElementType()) % kCopy == 0 &&
-         user->hasOneUse() && llvm::all_of(user->getUsers(), isOfMatmul);
-}
-
 std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Operation *last, bool isOnly) {
   const Definition *reader = getDefinition(user);
   const Cluster &cluster = clusters[producer], &into = clusters[last];

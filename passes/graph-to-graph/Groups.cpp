@@ -137,4 +137,26 @@ bool isComputedMask(Operation *op) {
   return isOfTables(op->getResult(0), mask, numOperators);
 }
 
+bool isStoredForConvolution(Operation *producer, Operation *user) {
+  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
+  bool isHalf = type.getElementType().isF16() || type.getElementType().isBF16();
+  if (!isHalf && !type.getElementType().isF32())
+    return false;
+  auto isOfMatmul = [&](Operation *op) {
+    auto matmul = dyn_cast<graph::MatmulOp>(op);
+    return matmul && (isHalf || matmul.getAcc() == "tf32");
+  };
+  auto isFilter = [&](Operation *op, Operation *of) {
+    return isOfMatmul(op) && cast<graph::MatmulOp>(op).getB().getDefiningOp() == of &&
+           cast<graph::MatmulOp>(op).getA().getDefiningOp<graph::WindowsOp>();
+  };
+  if (isHalf && isa<graph::MatmulOp>(user))
+    return isFilter(user, producer);
+  if (isa<graph::TransposeOp>(user) && !isHalf)
+    return type.getRank() == 2 && user->hasOneUse() && isFilter(*user->user_begin(), user);
+  constexpr int64_t kCopy = 16;
+  return isa<graph::WindowsOp>(user) && type.getShape().back() * getElementBytes(type.getElementType()) % kCopy == 0 &&
+         user->hasOneUse() && llvm::all_of(user->getUsers(), isOfMatmul);
+}
+
 } // namespace tilewright

@@ -28,6 +28,10 @@ bool isSmallConstant(mlir::Operation *op);
 /// Whether attention, or its gradients, is among the operators.
 bool hasAttention(llvm::ArrayRef<mlir::Operation *> operators);
 
+/// Whether a producer moves the filters of a convolution, or its image of whole vectors of channels, of 16 bits or of
+/// tf32: tensor cores copy both as they are stored. Filters of tf32 are stored along K, before they are transposed.
+bool isStoredForConvolution(mlir::Operation *producer, mlir::Operation *user);
+
 /// Whether it comes to the mask of attention alone, and a few instructions compute it of tables that stay in a cache.
 bool isComputedMask(mlir::Operation *op);
 

@@ -50,8 +50,8 @@ def mma_sync(
     """A warp multiplies tiles by its tensor cores: ``mma.sync`` of sm_80 and up, of 8-bit floats of sm_89 and up.
 
     What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 16 rows and 8 columns, both operands cast to `out_dtype`
-    first where that is another. `MMA_SYNC` has the types and the extents of k. ``"tf32"`` stands for float32 of
-    which the 13 last bits do not count.
+    first where that is another. `MMA_SYNC` has the types and the extents of k. ``"tf32"`` stands for float32 that
+    is rounded to tf32.
 
     Parameters
     ----------

@@ -118,6 +118,7 @@ class GraphBuilder:
 
     module: ir.Module
     inputs: dict[str, Value]
+    tf32: frozenset[str]
 
     def __init__(
         self, name: str, inputs: Sequence[tuple[str, TensorType]], symbols: Mapping[str, Var] | None = None,

@@ -80,6 +80,9 @@ def auto_schedule(
     the scores between. The schedule is then of a program with the same results. Its maximum, sum and values have scores
     of their own, and the division comes last.
 
+    Sums of products of float32 are exact to rounding, unless ``te.compute(..., attrs={"precision": "tf32"})`` allows
+    tensor cores to round their factors to tf32.
+
     Parameters
     ----------
     outputs

@@ -22,8 +22,8 @@ _LEAST = 64  # rows and columns of a tile
 
 
 def across_k(found: Contraction, gpu: GPU | None) -> tuple[bool, bool]:
-    """Which operands of a matmul to transpose, A first: ``wgmma`` reads tf32 along K alone, and ``mma.sync``, which
-    reads it in any order, has half the rate."""
+    """Which operands of a matmul to transpose, A first. From shared memory, ``wgmma`` reads tf32 along K alone.
+    ``mma.sync`` reads it in any order, at half the rate."""
     none = False, False
     if gpu is None or "wgmma" not in gpu.features or not found.stage.is_static or not found.is_of_matrices:
         return none

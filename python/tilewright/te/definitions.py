@@ -206,7 +206,9 @@ def compute(
     name
         The name of the stage that a schedule knows it by.
     tag, attrs
-        Notes for the user's own use, kept on the operation; `te.tag_scope` gives a tag to many.
+        Notes for the user's own use, kept on the operation; `te.tag_scope` gives a tag to many. With
+        ``attrs={"precision": "tf32"}``, `tilewright.auto_schedule` may have tensor cores multiply a sum of products of
+        float32 in tf32.
     varargs_names
         Names for the axes that go into `*axes`.
 

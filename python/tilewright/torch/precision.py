@@ -24,7 +24,10 @@ def tf32_of(target: Target | str | None) -> frozenset[str]:
     if Target.of(target).kind == "cpu":
         return frozenset()
     backends: Any = torch.backends
-    allowed = {"matmul": _allows(backends.cuda.matmul), "conv": _allows(getattr(backends.cudnn, "conv", backends.cudnn))}
+    allowed = {
+        "matmul": _allows(backends.cuda.matmul),
+        "conv": _allows(getattr(backends.cudnn, "conv", backends.cudnn)),
+    }
     return frozenset(what for what, is_allowed in allowed.items() if is_allowed)
 
 

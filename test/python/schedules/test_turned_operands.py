@@ -35,7 +35,9 @@ def test_on_the_simulator(dtype, M, N, K, transpose_a, transpose_b, options):
     np.testing.assert_array_equal(c, a.astype("float64") @ b.astype("float64"))
 
 
-@pytest.mark.parametrize("layout, swap_ab, copies", [("NN", True, 0), ("TT", False, 0), ("TN", False, 1), ("NN", False, 1)])
+@pytest.mark.parametrize(
+    "layout, swap_ab, copies", [("NN", True, 0), ("TT", False, 0), ("TN", False, 1), ("NN", False, 1)]
+)
 def test_operands_of_tf32_in_registers(layout, swap_ab, copies):
     M, N, K = 192, 200, 100
     rng = np.random.default_rng(1)

@@ -181,7 +181,7 @@ def accumulator(dtype: str) -> str:
 
 
 def sums_in(acc: str) -> tuple[str, dict[str, str]]:
-    """The type of the sums of a contraction that is accumulated in `acc`, and the notes of its stage: ``"tf32"`` is
+    """The type of the sums of a contraction that is accumulated in `acc`, and the notes of its stage. ``"tf32"`` is
     float32 whose factors tensor cores may round to tf32."""
     return ("float32", {"precision": "tf32"}) if acc == "tf32" else (acc, {})
 

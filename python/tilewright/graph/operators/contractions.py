@@ -23,8 +23,8 @@ def _rounded(total: Tensor, to: str, name: str) -> Tensor:
 
 @operator
 def matmul(a: Tensor, b: Tensor, *, acc: str, to: str) -> Tensor:
-    """Matmul of the last two dimensions, accumulated in `acc`; the others are broadcast. "tf32" is float32 whose factors
-    tensor cores may round."""
+    """Matmul of the last two dimensions, accumulated in `acc`; the others are broadcast. An `acc` of "tf32" is float32
+    whose factors tensor cores may round."""
     if not same(a.shape[-1], b.shape[-2]):
         raise ValueError(f"expected as many rows of b as columns of a, {a.shape[-1]}, got {b.shape[-2]}")
     batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])

@@ -84,7 +84,8 @@ def matmul_wgmma(
     TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs
     rows of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another
     kernel. So is an operand of 8 or 32 bits that does not have k along its rows, which is transposed. The instruction's
-    first operand of tf32 is not: threads load it to registers. A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store it.
+    first operand of tf32 is not: threads load it to registers. A C with other rows is copied from a workspace by a last
+    kernel if C has a whole tile; else threads store it.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
     results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`).
@@ -121,8 +122,8 @@ def matmul_wgmma(
     acc_dtype, out_dtype = result_dtypes(in_dtype, acc_dtype, out_dtype)
     block_k = SPAN // item_bytes(in_dtype)
     promote = _promoted_after(promote, in_dtype, out_dtype, K, split_k, block_k)
-    # Of operands that are not of 16 bits, the instruction takes those that lie with k along their rows. Of tf32 it takes
-    # the first one in registers, to which threads load it however it lies.
+    # Of operands that are not of 16 bits, the instruction takes those that lie with k along their rows. Of tf32 it
+    # takes the first one in registers, to which threads load it however it lies.
     turned = [item_bytes(in_dtype) != 2 and across for across in (transpose_a, not transpose_b)]
     if in_dtype == "tf32":
         turned[swap_ab] = False
