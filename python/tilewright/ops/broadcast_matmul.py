@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..errors import TilewrightValueError as ValueError
@@ -21,9 +22,10 @@ def _broadcast(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...] | None
 
 
 def define_any(
-    a: Operand, b: Operand, transpose_a: bool, transpose_b: bool, acc_dtype: str
+    a: Operand, b: Operand, transpose_a: bool, transpose_b: bool, acc_dtype: str, notes: Mapping[str, str]
 ) -> tuple[list[Tensor], Tensor]:
-    """The operands and their matmul, accumulated in `acc_dtype`. Operands have any number of dimensions but 0.
+    """The operands and their matmul, accumulated in `acc_dtype`, with `notes`. Operands have any number of dimensions
+    but 0.
 
     Raises ValueError if the operands do not fit.
     """
@@ -54,4 +56,4 @@ def define_any(
         y = B[(*front(B, of), *j, k) if transpose_b else (*front(B, of), k, *j)]
         return sum(x.astype(acc_dtype) * y.astype(acc_dtype), axis=k)
 
-    return [A, B], compute((*some, *rows, *columns), multiplied, name="total")
+    return [A, B], compute((*some, *rows, *columns), multiplied, name="total", attrs=notes)

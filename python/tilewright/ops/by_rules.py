@@ -13,7 +13,7 @@ from ..target import Target
 from ..te import Tensor, compute, placeholder
 from .operator import Operand, Scheduled
 
-__all__ = ["FLOATS", "acc_of", "axes_of", "by_rules", "cast", "expect_floats", "given", "operate"]
+__all__ = ["FLOATS", "acc_of", "axes_of", "by_rules", "cast", "expect_floats", "expect_precision", "given", "operate"]
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
@@ -46,6 +46,15 @@ def acc_of(dtype: str) -> str:
     if dtype in ("int8", "uint8"):
         return "int32"
     return "float32" if dtype in ("float16", "bfloat16") or dtype.startswith("float8") else dtype
+
+
+def expect_precision(what: str, precision: str | None, dtype: str) -> dict[str, str]:
+    """The notes of a contraction's stage. Raises ValueError for what is no precision of operands of such a type."""
+    if precision not in (None, "tf32") or (precision and dtype != "float32"):
+        raise ValueError(
+            f"{what}: expected a precision of 'tf32', for operands of float32, or none, got {precision!r} for {dtype}"
+        )
+    return {"precision": precision} if precision else {}
 
 
 def axes_of(what: str, axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from ..schedules.matmuls.selection import choose_for_any
 from ..target import Target, current_gpu
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
 from .broadcast_matmul import define_any
-from .by_rules import acc_of, by_rules
+from .by_rules import acc_of, by_rules, expect_precision
 from .empty import is_empty
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
@@ -128,17 +128,14 @@ def matmul(
     >>> layer(x, w).shape, layer(x[:1], w).shape
     ((4, 32), (1, 32))
     """
-    if precision not in (None, "tf32") or (precision and a.dtype != "float32"):
-        raise ValueError(
-            f"matmul: expected a precision of 'tf32', for operands of float32, or none, got {precision!r} for {a.dtype}"
-        )
+    notes = expect_precision("matmul", precision, a.dtype)
     expect_activation("matmul", activation)
     acc_dtype = acc_dtype or _acc_of(a.dtype)
     out_dtype = out_dtype or (a.dtype if a.dtype in ("float16", "bfloat16") else _acc_of(a.dtype))
     if a.dtype != b.dtype:
         raise TypeError(f"matmul: expected operands of one type, got {a.dtype} and {b.dtype}")
     if len(a.shape) not in (2, 3) or len(a.shape) != len(b.shape) or a.shape[:-2] != b.shape[:-2]:
-        sums = define_any(a, b, transpose_a, transpose_b, acc_dtype)
+        sums = define_any(a, b, transpose_a, transpose_b, acc_dtype, notes)
         return by_rules(*_with_epilogue(sums, bias, residual, activation, scale, out_dtype), target)
     M, N, K, batch = _extents(a, b, transpose_a, transpose_b)
     some = () if batch is None else (batch,)
@@ -168,9 +165,9 @@ def matmul(
     on_gpu = target is None or target.kind != "cpu"
     has_cores = ("mma.sync.f8" if dtype.startswith("float8") else "mma.sync") in current_gpu().features
     if not on_gpu or not by_own or is_empty(a, b) or not (is_exact or has_cores):
-        return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
+        return by_rules(*_definition(M, N, K, a.dtype, out_dtype, notes, **options), target)
     if is_static and transpose_b and _is_of_reductions(M, K, dtype, transpose_a):
-        return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
+        return by_rules(*_definition(M, N, K, a.dtype, out_dtype, notes, **options), target)
     if is_exact:
         exact = {name: value for name, value in options.items() if name != "acc_dtype"}
         return schedules.sgemm(M, N, K, out_dtype=out_dtype, **exact)
@@ -263,6 +260,7 @@ def _definition(
     K: int,
     dtype: str,
     out_dtype: str,
+    notes: Mapping[str, str],
     *,
     batch: int | None,
     transpose_a: bool,
@@ -282,7 +280,7 @@ def _definition(
         x, y = A[(*some, k, i) if transpose_a else (*some, i, k)], B[(*some, j, k) if transpose_b else (*some, k, j)]
         return sum(x.astype(acc_dtype) * y.astype(acc_dtype), axis=k)
 
-    total = compute((*some, M, N), multiplied, name="total")
+    total = compute((*some, M, N), multiplied, name="total", attrs=notes)
     C = compute(
         (*some, M, N),
         lambda *at: (epilogue(total[at], *at) if epilogue else total[at]).astype(out_dtype),

@@ -11,7 +11,7 @@ from ..graph.operators.contractions import conv_of_channels_together
 from ..rules.launches import is_short
 from ..target import Target, current_gpu
 from ..te import Expr, Tensor, compute, placeholder
-from .by_rules import by_rules, given, operate
+from .by_rules import by_rules, expect_precision, given, operate
 from .empty import is_empty
 from .gemm import expect_activation, make_epilogue
 from .operator import Operand, Scheduled, operator
@@ -29,16 +29,17 @@ def conv2d(
     stride: int = 1,
     activation: str | None = None,
     out_dtype: str | None = None,
+    precision: str | None = None,
     target: Target | None = None,
 ) -> Scheduled:
     """activation(x * w + bias): images convolved with filters, with a margin of kernel // 2 zeros.
 
     For float32, `x` is batch x channels x size x size and `w` is filters x channels x kernel x kernel. Tensor cores are
-    not used (`schedules.conv2d`). For float16 and bfloat16, channels are last. Then `x` is batch x size x size x
-    channels, and `w` is filters x kernel x kernel x channels. The accumulator is float32 (`schedules.conv2d_mma`, on
-    sm_90a `schedules.conv2d_wgmma`; rules schedule filters of one tap). `bias` has one element for each filter.
-    `stride` is the distance from one window to the next, and `out_dtype` the type of the result. `activation` is as of
-    `matmul`.
+    not used (`schedules.conv2d`), unless ``precision="tf32"`` lets them round to tf32. For float16 and bfloat16,
+    channels are last. Then `x` is batch x size x size x channels, and `w` is filters x kernel x kernel x channels. The
+    accumulator is float32 (`schedules.conv2d_mma`, on sm_90a `schedules.conv2d_wgmma`; rules schedule filters of one
+    tap). `bias` has one element for each filter. `stride` is the distance from one window to the next, and `out_dtype`
+    the type of the result. `activation` is as of `matmul`.
 
     >>> import numpy as np
     >>> x, w = np.ones((1, 4, 4, 8), "float16"), np.ones((2, 3, 3, 8), "float16")
@@ -50,6 +51,7 @@ def conv2d(
     """
     expect_dimensions("conv2d", 4, x=x, w=w)
     expect_activation("conv2d", activation)
+    expect_precision("conv2d", precision, x.dtype)
     is_last = x.dtype in ("float16", "bfloat16")
     if not is_last:
         expect_float32("conv2d", x=x)
@@ -69,12 +71,14 @@ def conv2d(
         operands.append(placeholder((filters,), bias.dtype, name="bias"))
     epilogue = make_epilogue(operands[0] if operands else None, None, activation, 1.0)
     on_gpu = target is None or target.kind != "cpu"
-    is_plain = epilogue is None and out_dtype in (None, "float32")
+    is_plain = epilogue is None and out_dtype in (None, "float32") and precision is None
     # Of one tap, a convolution is a matmul of pixels. Rules schedule it as one, if TMA can copy its rows.
     is_matmul = kernel == 1 and channels % 8 == 0
     by_own = "mma.sync" in current_gpu().features and not is_matmul if is_last else is_plain and kernel % 2 == 1
     if not on_gpu or is_empty(x, w) or not by_own:
-        inputs, Y = _definition(x, w, stride, is_last, out_dtype or x.dtype, epilogue, operands, on_gpu)
+        inputs, Y = _definition(
+            x, w, stride, is_last, out_dtype or x.dtype, precision or "float32", epilogue, operands, on_gpu
+        )
         return by_rules(inputs, Y, target)
     if not is_last:
         return schedules.conv2d(batch, channels, size, filters, kernel, stride=stride)
@@ -94,6 +98,7 @@ def _definition(
     stride: int,
     is_last: bool,
     out_dtype: str,
+    acc: str,
     epilogue: Callable[..., Expr] | None,
     operands: list[Tensor],
     by_threads: bool,
@@ -102,7 +107,7 @@ def _definition(
     X, W = given(x, "X"), given(w, "W")
     margin = (W.shape[2] // 2,) * 2
     attributes = {
-        "strides": (stride, stride), "before": margin, "after": margin, "dilations": (1, 1), "acc": "float32",
+        "strides": (stride, stride), "before": margin, "after": margin, "dilations": (1, 1), "acc": acc,
         "to": "float32",
     }  # fmt: skip
     if is_last:

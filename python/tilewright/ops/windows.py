@@ -10,7 +10,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.contractions import conv_of_channels_last
 from ..target import Target
 from ..te import Expr, Tensor, compute
-from .by_rules import acc_of, by_rules, expect_floats, given, operate
+from .by_rules import acc_of, by_rules, expect_floats, expect_precision, given, operate
 from .empty import is_empty
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_shape
@@ -67,12 +67,12 @@ def _laid_out(Y: Tensor, layout: str, name: str) -> Tensor:
 
 def _convolve(
     what: str, x: Operand, w: Operand, bias: Operand | None, layout: str, filters: int, target: Target | None,
-    **attributes: object,
+    precision: str | None, **attributes: object,
 ) -> Scheduled:  # fmt: skip
     X, W = given(x, "X"), given(w, "W")
     inputs, acc = [X, W], acc_of(x.dtype)
     to = "int32" if x.dtype == "int8" else x.dtype
-    attributes |= {"acc": acc, "to": acc if bias else to}
+    attributes |= {"acc": precision or acc, "to": acc if bias else to}
     if layout == "last" and what == "conv":
         total: Tensor = conv_of_channels_last(X, W, **attributes)  # type: ignore[arg-type]
     else:
@@ -131,6 +131,7 @@ def conv(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
     layout: str = "first",
+    precision: str | None = None,
     target: Target | None = None,
 ) -> Scheduled:
     """Images convolved with filters, in one to three dimensions, plus a bias for each filter.
@@ -139,8 +140,9 @@ def conv(
     …. `padding` is how many zeros surround the images: a number, or for each dimension a number or a pair. `stride` is
     the distance from one window to the next, and `dilation` that between the elements of a filter. Both are a number,
     or one for each dimension. The channels are in `groups`, each with filters of its own. 16-bit types have a float32
-    accumulator. For int8 the result is int32. On a GPU, `schedules.conv2d` computes square float32 images with channels
-    first, a square kernel of odd size, and a padding of half the kernel. Everything else is scheduled by rules.
+    accumulator. For int8 the result is int32. With ``precision="tf32"``, tensor cores multiply float32 that is rounded
+    to tf32. On a GPU, `schedules.conv2d` computes square float32 images with channels first, a square kernel of odd
+    size, and a padding of half the kernel. Everything else is scheduled by rules.
 
     >>> import numpy as np
     >>> conv(np.ones((1, 1, 5), "float32"), np.ones((1, 1, 3), "float32"), padding=1)
@@ -148,15 +150,16 @@ def conv(
     """
     rank = _rank("conv", x, layout)
     _expect_filters("conv", x, w, rank)
+    expect_precision("conv", precision, x.dtype)
     channels = x.shape[1 if layout == "first" else -1]
     if groups < 1 or channels != w.shape[1] * groups or w.shape[0] % groups:
         raise ValueError(f"conv: expected channels and filters for {groups} groups, got shapes {x.shape} and {w.shape}")
     before, after = _padding("conv", padding, rank)
     own = _own_schedule(x, w, bias, layout, (stride, dilation, groups), (before, after), target)
-    if own is not None:
+    if own is not None and precision is None:
         return own
     return _convolve(
-        "conv", x, w, bias, layout, w.shape[0], target, strides=_each("conv", "stride", stride, rank),
+        "conv", x, w, bias, layout, w.shape[0], target, precision, strides=_each("conv", "stride", stride, rank),
         before=before, after=after, dilations=_each("conv", "dilation", dilation, rank), groups=groups,
     )  # fmt: skip
 
@@ -172,11 +175,12 @@ def conv_transpose(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
     layout: str = "first",
+    precision: str | None = None,
     target: Target | None = None,
 ) -> Scheduled:
     """The transpose of `conv`: each element of `x` adds its multiple of a filter. `w` is channels x filters of a group
     x …; the result has (extent - 1) * stride + (size - 1) * dilation + 1 elements a dimension, less the padding.
-    `bias`, `groups` and `layout` are those of `conv`.
+    `bias`, `groups`, `layout` and `precision` are those of `conv`.
 
     >>> import numpy as np
     >>> conv_transpose(np.ones((1, 1, 2), "float32"), np.ones((1, 1, 2), "float32"), stride=2)
@@ -184,6 +188,7 @@ def conv_transpose(
     """
     rank = _rank("conv_transpose", x, layout)
     _expect_filters("conv_transpose", x, w, rank)
+    expect_precision("conv_transpose", precision, x.dtype)
     channels = x.shape[1 if layout == "first" else -1]
     if groups < 1 or channels != w.shape[0] or channels % groups:
         raise ValueError(
@@ -191,7 +196,7 @@ def conv_transpose(
         )
     before, after = _padding("conv_transpose", padding, rank)
     return _convolve(
-        "conv_transpose", x, w, bias, layout, w.shape[1] * groups, target,
+        "conv_transpose", x, w, bias, layout, w.shape[1] * groups, target, precision,
         strides=_each("conv_transpose", "stride", stride, rank), before=before, after=after,
         dilations=_each("conv_transpose", "dilation", dilation, rank), groups=groups,
     )  # fmt: skip
