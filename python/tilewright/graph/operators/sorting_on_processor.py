@@ -121,7 +121,7 @@ def sorted_on_processor(given: Any, made: Any, columns: Any, largest: bool) -> A
 
 
 def best_on_processor(given: Any, made: Any, largest: bool) -> Any:
-    """Of each row the places of its best elements, in order: each element that is better than the last one so far moves
+    """Of each row the places of its best elements, in order. Each element that is better than the last one so far moves
     to its place among them. Threads share the rows."""
     ib = tir.ir_builder.create()
     x, best = ib.buffer_ptr(given), ib.buffer_ptr(made)
