@@ -91,8 +91,8 @@ def _poisson(rate: torch.Tensor, generator: Any = None) -> torch.Tensor:
 def _binomial(count: torch.Tensor, prob: torch.Tensor, generator: Any = None) -> torch.Tensor:
     """Numbers of a binomial distribution: of the rarer outcome, and else the rest of them."""
     del generator
-    shape: Any = torch.broadcast_shapes(count.shape, prob.shape)
-    n, p = count.to(torch.float64).expand(shape), prob.to(torch.float64).expand(shape)
+    p = prob.to(torch.float64).expand_as(count * prob)
+    n = count.to(torch.float64).expand_as(p)
     rare = torch.minimum(p, 1 - p)
     is_few = n * rare < _FEW
     odds = rare.clamp(min=torch.finfo(torch.float64).tiny).log() - torch.log1p(-rare)
