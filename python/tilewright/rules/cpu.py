@@ -42,9 +42,12 @@ def _lanes(stage: StageFacts) -> int:
 
 
 def _is_the_compilers(context: Context) -> bool:
-    """Whether the program has what the compiler's own loops are an order of magnitude faster for, which it makes of a
-    program whose loops are not scheduled: windows, and contractions and sums whose results lie together, but matmuls.
+    """Whether the program has what the compiler's own loops are faster for, which it makes of a program whose loops are
+    not scheduled: windows, contractions and sums whose results lie together, but matmuls; and maps alone, of what lies
+    together as their results do.
     """
+    if all(_is_of_neighbours(stage) for stage in context.program):
+        return True
     for stage in context.program:
         found = contraction_of(stage)
         if found is not None and is_packed(found):
@@ -55,6 +58,14 @@ def _is_the_compilers(context: Context) -> bool:
             if any(access.innermost is stage.spatial[-1] for access in moving_reads(stage)) or _has_windows(stage):
                 return True
     return False
+
+
+def _is_of_neighbours(stage: StageFacts) -> bool:
+    """Whether it is a map of known extents whose neighbouring results are made of elements that lie together."""
+    if stage.kind != Kind.MAP or not stage.spatial or not stage.is_static:
+        return False
+    last = stage.spatial[-1]
+    return not any(access.depends_on(last) and access.innermost is not last for access in stage.accesses)
 
 
 def _has_windows(stage: StageFacts) -> bool:
@@ -85,7 +96,7 @@ class AsItIs:
         if group.root.kind in (Kind.SCAN, Kind.EXTERN):
             return Decision(self.name, group.names, "its elements have an order, or loops of their own")
         if _is_the_compilers(context):
-            why = "the program has contractions or sums of columns, for which the compiler's own loops are faster"
+            why = "of maps alone, windows, contractions or sums of columns the compiler's own loops are faster"
             return Decision(self.name, group.names, why)
         if not _is_small(context):
             return None
