@@ -17,7 +17,8 @@ gpu = pytest.mark.gpu
 
 
 @pytest.fixture(autouse=True)
-def fresh(request: pytest.FixtureRequest) -> None:
+def fresh(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)  # results are compared with float64
     torch.manual_seed(0)
     torch.compiler.reset()
     if "gpu" in request.keywords and not torch.cuda.is_available():
