@@ -11,6 +11,7 @@ from ..target import Target
 from ..te.emit import emit_module
 from ..te.expr import Var
 from ..te.program import operations
+from ..te.tag import allows_tf32
 from ..te.tensor import PlaceholderOp, Tensor
 
 __all__ = ["NAME", "device_name", "identify", "in_order", "settings_of"]
@@ -37,6 +38,9 @@ def identify(
     """
     text, known = str(emit_module(outputs, args, NAME)), _all_sizes(args, dict(sizes))
     sized = f"{text}\n{sorted(known.items())}"
+    # Rules may take other instructions for what may be rounded, of which the IR says nothing.
+    rounded = [op.name for op in operations([tensor.op for tensor in outputs]) if allows_tf32(op.attrs)]
+    sized += f"\nin tf32: {rounded}" if rounded else ""
     return text, known, hashlib.sha256(sized.encode()).hexdigest()
 
 

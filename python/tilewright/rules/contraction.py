@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..te.expr import Call, Cast, Expr, IterVar, Read
-from ..te.tensor import ComputeOp, Operation, Tensor
+from ..te.tag import allows_tf32
+from ..te.tensor import ComputeOp, Tensor
 from .facts import Access, Kind, StageFacts, is_static, size_of
 
-__all__ = ["Contraction", "allows_tf32", "contraction_of"]
+__all__ = ["Contraction", "contraction_of"]
 
 # Results that are fewer are not worth tiles.
 _FEW = 64
@@ -53,7 +54,7 @@ class Contraction:
     @property
     def factor_dtypes(self) -> tuple[str, str]:
         """The types that tensor cores may multiply: ``"tf32"`` for float32 where the stage's `attrs` allow it."""
-        is_tf32 = {*self.operand_dtypes, self.stage.op.dtype} == {"float32"} and allows_tf32(self.stage.op)
+        is_tf32 = {*self.operand_dtypes, self.stage.op.dtype} == {"float32"} and allows_tf32(self.stage.op.attrs)
         return ("tf32", "tf32") if is_tf32 else self.operand_dtypes
 
     @property
@@ -96,11 +97,6 @@ class Contraction:
     def swapped(self) -> Contraction:
         """The same with the second tensor as the first."""
         return Contraction(self.stage, self.b, self.a, self.n, self.m, self.batch)
-
-
-def allows_tf32(op: Operation) -> bool:
-    """Whether the factors of a sum of products may be rounded to tf32."""
-    return op.attrs.get("precision") == "tf32"
 
 
 def _is_read(expr: Expr) -> bool:

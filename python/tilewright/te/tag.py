@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any
@@ -14,7 +14,7 @@ from ..guards import is_list, is_mapping
 from ..messages.location import Source, user_source
 from .extents import as_extent
 
-__all__ = ["TagScope", "current_tag", "notes", "tag_scope"]
+__all__ = ["TagScope", "allows_tf32", "current_tag", "notes", "tag_scope"]
 
 _current: ContextVar[str] = ContextVar("tag", default="")
 
@@ -81,6 +81,15 @@ def notes(attrs: object, what: str, source: Source) -> dict[str, Any]:
     if attrs is not None and not is_mapping(attrs):
         raise TypeError(f"{source}: {what}: expected attrs as a dict, got {attrs!r}")
     return {key: [_note(one) for one in of] if is_list(of) else _note(of) for key, of in (attrs or {}).items()}
+
+
+def allows_tf32(attrs: Mapping[str, Any]) -> bool:
+    """Whether the notes of a sum of products say that tensor cores may round its factors to tf32.
+
+    >>> allows_tf32({"precision": "tf32"}), allows_tf32({})
+    (True, False)
+    """
+    return attrs.get("precision") == "tf32"
 
 
 def _note(value: Any) -> Any:

@@ -7,6 +7,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
+from tilewright.records import identify
 from tilewright.rules import matrices
 from tilewright.rules.contraction import Contraction
 from tilewright.rules.tensor_cores import transposed
@@ -143,3 +144,11 @@ def test_convolution_by_warpgroups() -> None:
     exact = np.einsum("nyxcrs,frsc->nyxf", windows, w.astype("float64"))
     size = np.einsum("nyxcrs,frsc->nyxf", abs(windows), abs(w.astype("float64")))
     assert (abs(y - exact) <= OFF * size).all() and abs(y - exact).max() > 1e-5 * size.max()
+
+
+def test_records_of_both_precisions() -> None:
+    """A database keeps apart what is exact and what may be rounded: their IR is the same."""
+    keys = [identify([tensors[2]], tensors, {})[2] for tensors in (
+        matmul(48, 80, 96, "NT"), matmul(48, 80, 96, "NT", precision="ieee"), matmul(48, 80, 96, "NT")
+    )]  # fmt: skip
+    assert keys[0] == keys[2] != keys[1]
