@@ -9,7 +9,7 @@ namespace tilewright {
 #include "passes/linalg-to-cpu/Passes.h.inc"
 
 /// So many bytes at most of a buffer are on the stack.
-static constexpr int64_t kMaxStackBytes = 1024;
+static constexpr int64_t kMostBytesOnStack = 1024;
 
 namespace {
 struct LegalizeExterns : impl::LegalizeExternsBase<LegalizeExterns> {
@@ -25,7 +25,7 @@ struct LegalizeExterns : impl::LegalizeExternsBase<LegalizeExterns> {
 
 /// Whether a buffer is small enough for the stack: LLVM then keeps elements of it in registers.
 static bool isOnStack(MemRefType type) {
-  return type.hasStaticShape() && type.getNumElements() <= kMaxStackBytes / getElementBytes(type.getElementType());
+  return type.hasStaticShape() && type.getNumElements() <= kMostBytesOnStack / getElementBytes(type.getElementType());
 }
 
 /// The innermost loop for threads around a statement, if there is one.
