@@ -73,7 +73,7 @@ def compile(
         How matmuls and convolutions of float32 are multiplied on a GPU. "tf32" lets tensor cores round factors to tf32,
         with 10 bits behind the point; sums stay in float32. "ieee" is float32 throughout. By default, models of PyTorch
         follow its settings: ``torch.set_float32_matmul_precision``, and ``torch.backends.cudnn.allow_tf32``, which is
-        on unless you change it. ONNX models are "ieee" by default. A Graph is as it was made.
+        on unless you change it. ONNX models are "ieee" by default. A Graph takes none: its operators have theirs.
 
     Returns
     -------
@@ -119,6 +119,8 @@ def compile(
         return compile_graph(graph, target, off, libraries=libraries, database=database)
 
     if isinstance(model, Graph):
+        if precision is not None:
+            raise ValueError(f"precision: expected none with a Graph, whose operators have theirs, got {precision!r}")
         return compiled(model)
     if isinstance(model, (str, os.PathLike)) or type(model).__module__.split(".")[0] == "onnx":
         from .onnx import import_onnx

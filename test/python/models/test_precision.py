@@ -9,6 +9,7 @@ import pytest
 
 import tilewright as tw
 from tilewright.errors import TilewrightValueError
+from tilewright.graph import GraphBuilder, TensorType
 
 torch = pytest.importorskip("torch")
 
@@ -86,6 +87,15 @@ def test_onnx() -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
     assert contractions(tw.compile(model, target="sim")) == [("graph.matmul", False)]
     assert contractions(tw.compile(model, target="sim", precision="tf32")) == [("graph.matmul", True)]
+
+
+def test_graphs_have_their_own() -> None:
+    with GraphBuilder("same", [("x", TensorType((4,), "float32"))]) as builder:
+        graph = builder.finish([("y", builder.op("relu", builder.inputs["x"]))])
+    with pytest.raises(TilewrightValueError) as caught:
+        tw.compile(graph, target="cpu", precision="tf32")
+    expected = "precision: expected none with a Graph, whose operators have theirs, got 'tf32'"
+    assert str(caught.value) == expected
 
 
 def test_unknown_precision() -> None:
