@@ -166,6 +166,8 @@ LogicalResult TileRaiser::matchGrid() {
   // Stages that warpgroups compute one after the other, of what they share, have loops of their own.
   if (!warpgroups && (warpgroups = getWarpgroupsAround(matmul)))
     numWarpgroups = getConstantIntValue(warpgroups.getUpperBound()).value_or(0);
+  if (numWarpgroups < 1)
+    return matmulError() << "expected at least one warpgroup along threadIdx.y, got " << numWarpgroups;
   return success();
 }
 
