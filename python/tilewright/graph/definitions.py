@@ -16,7 +16,7 @@ from ..te.emit import emit_function
 from .operators import OPERATORS
 from .types import from_ir, value_of
 
-__all__ = ["attributes_of", "define", "label_of", "model_function", "operators_in", "symbols_apart"]
+__all__ = ["attribute_names", "attributes_of", "define", "label_of", "model_function", "operators_in", "symbols_apart"]
 
 _NAME = re.compile(r"[^\W\d]\w*", re.ASCII)
 
@@ -40,12 +40,13 @@ def operators_in(block: ir.Block) -> Iterator[ir.Operation]:
 
 def attributes_of(operation: ir.Operation, symbols: Mapping[str, Var]) -> dict[str, Any]:
     """The keyword arguments of an operator, without those that have their default."""
-    attributes = operation.attributes
-    return {
-        key: value_of(attributes[key], symbols)
-        for key in OPERATORS[operation.name.removeprefix("graph.")].attributes
-        if key in attributes
-    }  # fmt: skip
+    return {key: value_of(operation.attributes[key], symbols) for key in attribute_names(operation)}
+
+
+def attribute_names(operation: ir.Operation) -> list[str]:
+    """The attributes that an operator has, of those that its function takes."""
+    known = OPERATORS[operation.name.removeprefix("graph.")].attributes
+    return [name for name in known if name in operation.attributes]
 
 
 def label_of(operation: ir.Operation) -> str:

@@ -25,7 +25,7 @@ from ..te.strides import Strided
 from ..te.walks import parts
 from .attention_groups import ATTENTION, AttentionGroup, attention_group
 from .convolution_groups import ConvolutionGroup, convolution_group
-from .definitions import label_of, symbols_apart, tensors_of
+from .definitions import attribute_names, label_of, symbols_apart, tensors_of
 from .joint_results import as_one_stage
 from .library_calls import LibraryCall, library_call
 from .types import TensorType, from_ir
@@ -230,7 +230,7 @@ def _read_group(group: ir.Operation) -> _ReadGroup:
                 numbers[operand] = len(numbers)
                 inputs.append(operand)
                 text.append(f"{operand.type}")
-        kept = {key: str(operation.attributes[key]) for key in _attribute_names(operation)}
+        kept = {key: str(operation.attributes[key]) for key in attribute_names(operation)}
         text.append(f"{operation.name} {[numbers[operand] for operand in operation.operands]} {kept}")
         for value in operation.results:
             numbers[value] = len(numbers)
@@ -292,13 +292,6 @@ def _group_of(
         program.schedule, program.arguments, program.symbols, program.name, read.key, functions, program.views,
         library_call(group), module,
     )  # fmt: skip
-
-
-def _attribute_names(operation: ir.Operation) -> Sequence[str]:
-    from .operators import OPERATORS
-
-    known = OPERATORS[operation.name.removeprefix("graph.")].attributes
-    return [name for name in known if name in operation.attributes]
 
 
 # The schedule of a group.
