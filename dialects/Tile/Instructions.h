@@ -49,6 +49,8 @@ struct WgmmaInstruction {
   int64_t columnStep = kWgmmaColumnStep;
   /// Whether operand A of shared memory may: the instruction takes such rows, or threads load tf32 to registers.
   bool takesMNMajorA() const { return takesMNMajor || a == Element::TF32; }
+  /// Whether threads load an operand A of shared memory to registers.
+  bool loadsA(bool isMNMajor) const { return isMNMajor && !takesMNMajor; }
   bool takesColumns(int64_t n) const { return n % (n > 32 ? columnStep : kWgmmaColumnStep) == 0; }
 };
 /// A part of a fragment that is stored by itself begins at a multiple of so many columns.

@@ -133,7 +133,7 @@ void KernelWriter::write(tile::WgmmaOp op) {
     return variable;
   };
   std::string left;
-  bool isLoaded = a && op.getMnMajorA() && !instruction->takesMNMajor;
+  bool isLoaded = instruction->loadsA(op.getMnMajorA());
   if (isLoaded) {
     needs("Words"), needs("load_across");
     left = unique("a");

@@ -1,4 +1,5 @@
 //===- PlaceMatmuls.cpp - matmuls as wgmma, and what waits for them -------===//
+#include "dialects/Tile/Instructions.h"
 #include "passes/loops-to-tile/FragmentAccumulation.h"
 #include "passes/loops-to-tile/Numbers.h"
 #include "passes/loops-to-tile/TileBarriers.h"
@@ -59,8 +60,10 @@ Value BarrierPlacer::emitGroup(ArrayRef<tile::MatmulOp> group, Value accumulator
   auto multiply = [&](IntegerAttr columns) {
     Value sum = accumulator;
     for (tile::MatmulOp one : group) {
-      // Threads load such an operand to registers, which matmuls that are under way may still read.
-      if (one.getMnMajorA() && isa<FloatTF32Type>(tile::getOperandElement(one.getA().getType()))) {
+      // Matmuls that are under way may still read the registers.
+      const auto *instruction = tile::findWgmma(tile::getOperandElement(one.getA().getType()),
+                                                one.getB().getType().getElementType(), type.getElementType());
+      if (instruction->loadsA(one.getMnMajorA())) {
         if (one != first)
           tile::WgmmaCommitOp::create(builder, one.getLoc());
         tile::WgmmaWaitOp::create(builder, one.getLoc(), Type(), 0, Value());

@@ -223,7 +223,7 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
       constraints.push_back(std::to_string(i));
     }
     SmallVector<Value> loaded;
-    if (left && op.getMnMajorA() && !instruction->takesMNMajor) {
+    if (instruction->loadsA(op.getMnMajorA())) {
       loaded = loadAcross(rewriter, loc, adaptor.getA(), cast<tile::BufferType>(op.getA().getType()), extent,
                           instruction->k);
       left.reset();
