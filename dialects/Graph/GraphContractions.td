@@ -31,8 +31,8 @@ def Graph_AttentionOp : Graph_PlainOp<"attention", "softmax(scale * q k^T + mask
   let description = [{
     A mask of bools is true where a query sees a key, one of floats is added to the scaled scores. Query i sees the keys
     from i + `offset` - `before` to i + `offset` + `behind`; -1 is for all keys on that side. A `softcap` c that is not
-    0 makes scores c tanh(score / c). `k` and `v` may have fewer heads than `q`. A query that sees no key gets zeros. Both matmuls of f32 are accumulated
-    in `acc`, where that is given.
+    0 makes scores c tanh(score / c). `k` and `v` may have fewer heads than `q`. A query that sees no key gets zeros. Both
+    matmuls of f32 are accumulated in `acc`, where that is given.
 
     ```mlir
     %y = graph.attention %q, %k, %v {scale = 0.125 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64}
