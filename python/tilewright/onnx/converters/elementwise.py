@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...graph import Value
 from ...graph.numbers import number_of
-from ...graph.operators.common import difference
+from ...graph.operators.common import accumulator, difference
 from ...te import Expr
 from ..dtypes import dtype_name
 from ..narrow import NARROW, Narrow, decoded, encoded
@@ -289,7 +289,7 @@ def _range(node: Node) -> Value:
         return _symbolic_range(node, start, limit, delta)
     count = max(int(np.ceil((limit - start) / delta)), 0)
     dtype = start.dtype.name
-    acc = "float32" if dtype in ("float16", "bfloat16") else dtype
+    acc = accumulator(dtype)
     steps = node.op_("iota", shape=[count], axis=0, to=acc)
     made = node.op_("mul", steps, node.constant(delta, acc))
     return node.cast(node.op_("add", made, node.constant(start, acc)), dtype)

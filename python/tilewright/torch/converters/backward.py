@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
+from ...graph.operators.common import accumulator
 from ..call import Call, converter
 from .contractions import known_filters
-
-
-def _wide(dtype: str) -> str:
-    return "float32" if dtype in ("float16", "bfloat16") else dtype
 
 
 def _swapped(call: Call, x: Value) -> Value:
@@ -32,7 +29,7 @@ def _convolution_backward(
     strides, before, dilations = (
         [int(one) for one in (each if len(each) == rank else list(each) * rank)] for each in (stride, padding, dilation)
     )
-    wide, acc = _wide(x.dtype), call.builder.accumulator("conv", x.dtype)
+    wide, acc = accumulator(x.dtype), call.builder.accumulator("conv", x.dtype)
     dx = dw = db = None
     after: list[int]
     if mask[0] and transposed:
@@ -121,7 +118,7 @@ def _max_pool_backward(call: Call, grad: Value, x: Value, *given: Any) -> Value:
         image = image * extent
     for extent in grad.shape[-2:]:
         pooled = pooled * extent
-    wide = _wide(x.dtype)
+    wide = accumulator(x.dtype)
     zeros = call.op("expand", call.constant(0, wide), shape=[*outer, image])
     updates = call.reshape(call.cast(grad, wide), [*outer, pooled])
     flat = call.reshape(places, [*outer, pooled])
@@ -131,7 +128,7 @@ def _max_pool_backward(call: Call, grad: Value, x: Value, *given: Any) -> Value:
 
 def _spread(call: Call, grad: Value, matrices: Sequence[np.ndarray]) -> Value:
     """The transpose of weighted sums along each of the last dimensions, whose weights are matrices."""
-    wide = _wide(grad.dtype)
+    wide = accumulator(grad.dtype)
     result = call.cast(grad, wide)
     for d, matrix in enumerate(matrices, grad.rank - len(matrices)):
         letters = "abcdefg"[: grad.rank]

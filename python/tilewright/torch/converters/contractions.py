@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
+from ...graph.operators.common import accumulator
 from ..call import Call, converter
 
 __all__ = ["known_filters"]
-
-
-def _wide(dtype: str) -> str:
-    return "float32" if dtype in ("float16", "bfloat16") else dtype
 
 
 def _matmul(call: Call, a: Value, b: Value, to: str) -> Value:
@@ -44,7 +41,7 @@ def _dot(call: Call, a: Value, b: Value) -> Value:
 
 @converter("addmm.default", "baddbmm.default")
 def _addmm(call: Call, c: Value, a: Value, b: Value, beta: Any, alpha: Any) -> Value:
-    wide = _wide(call.dtype)
+    wide = accumulator(call.dtype)
     result = _matmul(call, a, b, wide)
     if alpha != 1:
         result = call.op("mul", result, call.constant(alpha, wide))
@@ -79,7 +76,7 @@ def _convolution(
         known_filters(call, w)
     before = each(padding)
     after = [low - more for low, more in zip(before, each(output_padding))] if transposed else before
-    wide = _wide(call.dtype)
+    wide = accumulator(call.dtype)
     to = wide if bias is not None else call.dtype
     result = call.op(
         "conv_transpose" if transposed else "conv", x, w, strides=each(stride), before=before, after=list(after),
@@ -135,7 +132,7 @@ def _grouped_mm(
     rows = call.op("iota", shape=[x.shape[0], 1], axis=0, to=ends.dtype)
     over = call.op("less_equal", call.reshape(ends, [1, *ends.shape]), rows)
     group = call.op("reduce_sum", call.cast(over, "int64"), axes=[1], keepdims=False)
-    acc = "float32" if x.dtype in ("float16", "bfloat16") else x.dtype
+    acc = accumulator(x.dtype)
     matrices = call.cast(call.op("gather", weight, group, axis=0), acc)
     made = call.op("einsum", call.cast(x, acc), matrices, equation="sk,skn->sn")
     beyond = call.op("greater_equal", group, call.constant(weight.shape[0], "int64"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...graph import Value
 from ...graph.counts import flat, running_count
+from ...graph.operators.common import accumulator
 from ..call import Call, converter
 from .counted import columns_of, mask_of
 
@@ -210,7 +211,7 @@ def _embedding_bag(
     (count,), bags = indices.shape, call.shape[0]
     if include_last_offset:
         offsets = call.op("slice", offsets, starts=[0], steps=[1], sizes=[bags])
-    acc = "float32" if weight.dtype in ("float16", "bfloat16") else weight.dtype
+    acc = accumulator(weight.dtype)
     places = call.op("iota", shape=[count, 1], axis=0, to=offsets.dtype)
     started = call.op("less_equal", call.reshape(offsets, [1, bags]), places)
     bag = call.op("reduce_sum", call.cast(started, "int64"), axes=[1], keepdims=False)

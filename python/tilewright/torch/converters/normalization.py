@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Value
+from ...graph.operators.common import accumulator
 from ..call import Call, converter
 from .reductions import variance_and_mean
 
@@ -21,7 +22,7 @@ def _scaled(call: Call, x: Value, weight: Value | None, bias: Value | None, shap
 
 def _normalized(call: Call, x: Value, axes: list[int], epsilon: float) -> tuple[Value, Value, Value]:
     """In float32 at least, less its mean and over its standard deviation; the mean, and 1 over the deviation."""
-    wide = call.cast(x, "float32" if x.dtype in ("float16", "bfloat16") else x.dtype)
+    wide = call.cast(x, accumulator(x.dtype))
     variance, average = variance_and_mean(call, wide, axes, 0, True, wide.dtype)
     scale = call.op("rsqrt", call.op("add", variance, call.constant(epsilon, variance)))
     return call.op("mul", call.op("sub", wide, average), scale), average, scale
@@ -60,7 +61,7 @@ def _batch_norm(
     epsilon: float,
 ) -> Any:  # fmt: skip
     shape = [1, x.shape[1], *[1] * (x.rank - 2)]
-    wide = "float32" if x.dtype in ("float16", "bfloat16") else x.dtype
+    wide = accumulator(x.dtype)
     variance = call.cast(variance, wide)
     scale = call.op("rsqrt", call.op("add", variance, call.constant(epsilon, variance)))
     y = call.op("sub", call.cast(x, wide), call.cast(call.reshape(average, shape), wide))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
+from ...graph.operators.common import accumulator
 from ..call import Call, converter, of_shape
 
 
@@ -74,7 +75,7 @@ def _avg_pool(rank: int) -> Any:
         call: Call, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], ceil_mode: bool,
         count_include_pad: bool, divisor_override: int | None = None,
     ) -> Value:  # fmt: skip
-        wide = "float32" if call.dtype in ("float16", "bfloat16") else call.dtype
+        wide = accumulator(call.dtype)
         windows = _Windows(call, x, rank, kernel, stride, padding, [1], ceil_mode)
         total = windows.made(call, call.op("sum_pool", call.cast(windows.x, wide), **windows.attributes))
         if divisor_override:
@@ -136,7 +137,7 @@ for _rank in (1, 2, 3):
 @converter("_adaptive_avg_pool2d.default", "_adaptive_avg_pool3d.default", "adaptive_avg_pool1d.default")
 def _adaptive(call: Call, x: Value, sizes: Sequence[int]) -> Value:
     rank = len(sizes)
-    wide = "float32" if call.dtype in ("float16", "bfloat16") else call.dtype
+    wide = accumulator(call.dtype)
     result = call.cast(x, wide)
     for d, size in enumerate(sizes, x.rank - rank):
         extent = x.shape[d]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Value
+from ...graph.operators.common import accumulator
 from ..call import Call, converter
 
 
@@ -80,7 +81,7 @@ def _dropout(call: Call, x: Value, probability: float, train: bool | None) -> An
     if probability == 0 or (train is not None and not train):
         return x, call.expand(call.constant(True, "bool"), call.shape)
     mask = call.random.below(call.shape, 1 - probability)
-    wide = "float32" if x.dtype in ("float16", "bfloat16") else x.dtype
+    wide = accumulator(x.dtype)
     scale = call.constant(0 if probability == 1 else 1 / (1 - probability), wide)
     kept = call.op("mul", call.cast(x, wide), scale)
     return call.cast(call.op("where", mask, kept, call.constant(0, wide)), x.dtype), mask

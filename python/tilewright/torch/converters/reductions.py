@@ -8,12 +8,9 @@ from typing import Any
 import torch
 
 from ...graph import Value
+from ...graph.operators.common import accumulator
 from ..call import CONVERTERS, Call, converter
 from .movement import sliced
-
-
-def _wide(dtype: str) -> str:
-    return "float32" if dtype in ("float16", "bfloat16") else dtype
 
 
 def _count(call: Call, x: Value, axes: list[int]) -> Value:
@@ -22,9 +19,9 @@ def _count(call: Call, x: Value, axes: list[int]) -> Value:
     for axis in axes:
         count = count * x.shape[axis]
     if isinstance(count, int):
-        return call.constant(count, _wide(call.dtype))
+        return call.constant(count, accumulator(call.dtype))
     # Ones, summed along the same dimensions: what the extents are is known in a call.
-    ones = call.op("expand", call.constant(1, _wide(call.dtype)), shape=[x.shape[axis] for axis in axes])
+    ones = call.op("expand", call.constant(1, accumulator(call.dtype)), shape=[x.shape[axis] for axis in axes])
     return call.op("reduce_sum", ones, axes=list(range(len(axes))), keepdims=False)
 
 
@@ -36,7 +33,7 @@ def _reduce(call: Call, name: str, x: Value, axes: list[int], keepdims: bool) ->
 def _sum(call: Call, x: Value, dims: Any = None, keepdims: Any = False, *_: Any) -> Value:
     if call.target == "sum.default":
         dims, keepdims = None, False
-    wide = _wide(call.dtype)
+    wide = accumulator(call.dtype)
     return call.cast(
         _reduce(call, "reduce_sum", call.cast(x, wide), call.axes(dims, x.rank), keepdims), call.dtype
     )  # fmt: skip
@@ -46,7 +43,7 @@ def _sum(call: Call, x: Value, dims: Any = None, keepdims: Any = False, *_: Any)
 def _prod(call: Call, x: Value, dim: Any = None, keepdims: Any = False, *_: Any) -> Value:
     if call.target == "prod.default":
         dim, keepdims = None, False
-    wide = _wide(call.dtype)
+    wide = accumulator(call.dtype)
     return call.cast(
         _reduce(call, "reduce_prod", call.cast(x, wide), call.axes(dim, x.rank), keepdims), call.dtype
     )  # fmt: skip
@@ -57,7 +54,7 @@ def _mean(call: Call, x: Value, dims: Any = None, keepdims: Any = False, *_: Any
     if call.target == "mean.default":
         dims, keepdims = None, False
     axes = call.axes(dims, x.rank)
-    total = _reduce(call, "reduce_sum", call.cast(x, _wide(call.dtype)), axes, keepdims)
+    total = _reduce(call, "reduce_sum", call.cast(x, accumulator(call.dtype)), axes, keepdims)
     return call.cast(call.op("div", total, _count(call, x, axes if x.rank else [])), call.dtype)
 
 
@@ -66,7 +63,7 @@ def variance_and_mean(
 ) -> tuple[Value, Value]:  # fmt: skip
     """The variance over dimensions and the mean; `correction` is taken from the number of elements."""
     axes = call.axes(dims, x.rank)
-    x = call.cast(x, _wide(call.dtype))
+    x = call.cast(x, accumulator(call.dtype))
     count = _count(call, x, axes if x.rank else [])
     average = call.op("div", _reduce(call, "reduce_sum", x, axes, True), count)
     away = call.op("sub", x, average)
@@ -145,7 +142,7 @@ def _cumulative(name: str) -> Callable[..., Value]:
         del dtype
         if not x.rank:
             return call.cast(x, call.dtype)
-        wide = _wide(call.dtype)
+        wide = accumulator(call.dtype)
         found = call.op(name, call.cast(x, wide), axis=call.axis(dim, x.rank), exclusive=False, reverse=False)
         return call.cast(found, call.dtype)
 
