@@ -14,24 +14,35 @@ from ..dtypes import stored_dtype
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
 from ..te import Var
+from .failures import AlreadyFailed
 
 if TYPE_CHECKING:
     from .scope import Scope
 
-__all__ = ["CONVERTERS", "Converter", "Node", "constant_of", "converter", "without_inputs"]
+__all__ = ["CONTRIB", "CONVERTERS", "Converter", "Node", "constant_of", "contrib", "converter", "without_inputs"]
 
 Results = Value | Sequence[Value] | None
 Converter = Callable[["Node"], Any]
 
 CONVERTERS: dict[str, Converter] = {}
 """By ONNX operator of the default domain, what makes operators of the graph of a node."""
+CONTRIB: dict[str, Converter] = {}
+"""The same for ONNX Runtime's own operators, those of the domain com.microsoft."""
 
 
 def converter(*operators: str) -> Callable[[Converter], Converter]:
     """Puts a function into `CONVERTERS` for some operators."""
+    return _into(CONVERTERS, operators)
 
+
+def contrib(*operators: str) -> Callable[[Converter], Converter]:
+    """Puts a function into `CONTRIB` for some operators."""
+    return _into(CONTRIB, operators)
+
+
+def _into(table: dict[str, Converter], operators: Sequence[str]) -> Callable[[Converter], Converter]:
     def put(function: Converter) -> Converter:
-        CONVERTERS.update(dict.fromkeys(operators, function))
+        table.update(dict.fromkeys(operators, function))
         return function
 
     return put
@@ -144,6 +155,25 @@ class Node:
         while name in self.builder.symbols:
             name += "_"
         return self.builder.count(te.var(name), count)
+
+    def apply(
+        self, op: str, *inputs: Value | None, results: int = 1, version: int | None = None, **attributes: Any
+    ) -> list[Value]:  # fmt: skip
+        """The results of an operator of ai.onnx on tensors of the graph; attributes that are None are left out."""
+        names = ["" if one is None else f"x{i}" for i, one in enumerate(inputs)]
+        given = {name: one for name, one in attributes.items() if one is not None}
+        proto = onnx.helper.make_node(op, names, [f"y{i}" for i in range(results)], **given)
+        scope = self.scope.inner(self.label)
+        if version is not None:
+            scope.opsets[""] = version
+        for name, one in zip(names, inputs):
+            if one is not None:
+                scope.put(name, one)
+        before = len(scope.errors)
+        scope.run([proto])
+        if len(scope.errors) > before:
+            raise AlreadyFailed
+        return [scope.tensor(name) for name in proto.output]
 
     def axes(self, axes: Sequence[int] | None, rank: int) -> list[int]:
         """Axes counted from 0, in order; all of them where none are given."""

@@ -13,7 +13,7 @@ from ..graph import GraphBuilder, TensorType, Value
 from . import control, sequences, symbolic
 from .failures import AlreadyFailed, NeedsInput
 from .narrow import MOVES, NARROW, Narrow
-from .node import CONVERTERS, Node, constant_of, without_inputs
+from .node import CONTRIB, CONVERTERS, Node, constant_of, without_inputs
 
 __all__ = ["Scope"]
 
@@ -324,7 +324,11 @@ class Scope:
             if out and missing:
                 self._missing[out] = missing
         with self.builder.node(node.label, 0):
-            if node.proto.domain not in ("", "ai.onnx", "ai.onnx.ml") or (node.proto.domain, node.op) in self.functions:
+            if (node.proto.domain, node.op) in self.functions:
+                results = self._call(node)
+            elif node.proto.domain == "com.microsoft" and node.op in CONTRIB:
+                results = CONTRIB[node.op](node)
+            elif node.proto.domain not in ("", "ai.onnx", "ai.onnx.ml"):
                 results = self._call(node)
             elif node.op in control.CONVERTERS:
                 results = control.CONVERTERS[node.op](node)
@@ -350,7 +354,8 @@ class Scope:
             return results
         kinds = [self.type_of(name).dtype if name else "" for name in node.proto.input]
         narrow = [kind for kind in kinds if kind in NARROW]
-        if not narrow or node.op in ("Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Shape", "Size"):
+        converts = ("Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "GatherBlockQuantized", "Shape", "Size")
+        if not narrow or node.op in converts:
             return results
         if node.op not in MOVES:
             raise node.error(f"{node.op} of {narrow[0]} is not supported")

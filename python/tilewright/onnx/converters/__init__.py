@@ -1,6 +1,7 @@
 """What makes operators of the graph of ONNX's nodes. Operators that are not here are their function bodies."""
 
 from . import contractions as contractions
+from . import contrib as contrib
 from . import counted as counted
 from . import determinants as determinants
 from . import elementwise as elementwise

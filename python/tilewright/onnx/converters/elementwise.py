@@ -284,7 +284,8 @@ def _eye_like(node: Node) -> Value:
 
 @converter("Range")
 def _range(node: Node) -> Value:
-    start, limit, delta = (node.host(i).reshape(-1)[0] for i in range(3))
+    start, limit = (node.host(i).reshape(-1)[0] for i in range(2))
+    delta = node.host(2).reshape(-1)[0] if node.has(2) else np.int64(1)  # that of com.microsoft may have none
     if any(isinstance(one, Expr) for one in (start, limit, delta)):
         return _symbolic_range(node, start, limit, delta)
     count = max(int(np.ceil((limit - start) / delta)), 0)

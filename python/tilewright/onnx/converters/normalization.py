@@ -14,10 +14,10 @@ def _channels(node: Node, value: Value, rank: int) -> Value:
     return node.reshape(value, [*value.shape, *[1] * (rank - 2)])
 
 
-def _deviation(node: Node, variance: Value) -> Value:
-    """The root of a variance and the node's epsilon."""
-    epsilon = node.constant(node.attr("epsilon", 1e-5), variance)
-    return node.op_("sqrt", node.op_("add", variance, epsilon))
+def _deviation(node: Node, variance: Value, epsilon: float | None = None) -> Value:
+    """The root of a variance and an epsilon, by default the node's."""
+    epsilon = node.attr("epsilon", 1e-5) if epsilon is None else epsilon
+    return node.op_("sqrt", node.op_("add", variance, node.constant(epsilon, variance)))
 
 
 def _centred(node: Node, x: Value, axes: list[int]) -> tuple[Value, Value, Value]:
@@ -58,34 +58,66 @@ def _instance_normalization(node: Node) -> Value:
     return node.op_("add", y, _channels(node, node.tensor(2), x.rank))
 
 
-@converter("LayerNormalization")
-def _layer_normalization(node: Node) -> list[Value]:
-    given = node.tensor(0)
-    axis = node.axis(node.attr("axis", -1), given.rank)
+def layer_normalized(
+    node: Node, given: Value, scale: Value, bias: Value | None, axis: int = -1, epsilon: float = 1e-5,
+    is_simplified: bool = False,
+) -> list[Value]:  # fmt: skip
+    """The dimensions from an axis on normalised, the mean, and 1 over the deviation.
+
+    If `is_simplified`, the mean is taken as 0. Everything is computed in float32 at least.
+    """
+    axis = node.axis(axis, given.rank)
     x = node.cast(given, "float32") if node.attr("stash_type", 1) == 1 and given.dtype != "float64" else given
-    average, away, variance = _centred(node, x, list(range(axis, given.rank)))
-    root = _deviation(node, variance)
-    y = node.op_("mul", node.cast(node.op_("div", away, root), given.dtype), node.tensor(1))
-    if node.has(2):
-        y = node.op_("add", y, node.tensor(2))
+    axes = list(range(axis, given.rank))
+    if is_simplified:
+        average = node.constant(0, x)
+        away, variance = x, mean(node, node.op_("mul", x, x), axes, True)
+    else:
+        average, away, variance = _centred(node, x, axes)
+    root = _deviation(node, variance, epsilon)
+    # ONNX Runtime's models may have a scale of another type than x, which is that of the result.
+    y = node.op_("mul", node.cast(node.op_("div", away, root), scale.dtype), scale)
+    if bias is not None:
+        y = node.op_("add", y, bias)
     return [y, average, node.op_("div", node.constant(1, x), root)]
 
 
-@converter("GroupNormalization")
-def _group_normalization(node: Node) -> Value:
-    given, groups = node.tensor(0), node.attr("num_groups")
+@converter("LayerNormalization")
+def _layer_normalization(node: Node) -> list[Value]:
+    bias = node.tensor(2) if node.has(2) else None
+    axis, epsilon = node.attr("axis", -1), node.attr("epsilon", 1e-5)
+    return layer_normalized(node, node.tensor(0), node.tensor(1), bias, axis, epsilon)
+
+
+@converter("SimplifiedLayerNormalization")  # of ONNX Runtime, which puts it into ONNX's domain
+def _simplified_layer_normalization(node: Node) -> list[Value]:
+    axis, epsilon = node.attr("axis", -1), node.attr("epsilon", 1e-5)
+    y, _, factor = layer_normalized(node, node.tensor(0), node.tensor(1), None, axis, epsilon, is_simplified=True)
+    return [y, factor]
+
+
+def group_normalized(
+    node: Node, given: Value, groups: int, scale: Value, bias: Value, epsilon: float, for_each_channel: bool
+) -> Value:
+    """Images NC… normalised over groups of channels. A scale and a bias are for each channel, or for each group."""
     channels = given.shape[1]
     if not isinstance(channels, int) or channels % groups:
         raise node.error(f"expected channels that {groups} groups share evenly, got {channels}")
     x = node.cast(given, "float32") if given.dtype in ("float16", "bfloat16") else given
     grouped = node.reshape(x, [x.shape[0], groups, channels // groups, *x.shape[2:]])
     _, away, variance = _centred(node, grouped, list(range(2, grouped.rank)))
+    shape, rank = (x.shape, x.rank) if for_each_channel else (grouped.shape, grouped.rank)
+    y = node.reshape(node.cast(node.op_("div", away, _deviation(node, variance, epsilon)), scale.dtype), shape)
+    y = node.op_("mul", y, _channels(node, scale, rank))
+    return node.cast(node.reshape(node.op_("add", y, _channels(node, bias, rank)), given.shape), given.dtype)
+
+
+@converter("GroupNormalization")
+def _group_normalization(node: Node) -> Value:
+    inputs = [node.tensor(i) for i in range(3)]
+    groups, epsilon = node.attr("num_groups"), node.attr("epsilon", 1e-5)
     # A scale and a bias for each channel; before version 21 for each group.
-    whole = node.version >= 21
-    shape, rank = (x.shape, x.rank) if whole else (grouped.shape, grouped.rank)
-    y = node.reshape(node.cast(node.op_("div", away, _deviation(node, variance)), given.dtype), shape)
-    y = node.op_("mul", y, _channels(node, node.tensor(1), rank))
-    return node.reshape(node.op_("add", y, _channels(node, node.tensor(2), rank)), given.shape)
+    return group_normalized(node, inputs[0], groups, *inputs[1:], epsilon, node.version >= 21)
 
 
 @converter("MeanVarianceNormalization")

@@ -15,7 +15,7 @@ from .contractions import matmul, windows
 from .elementwise import converted
 
 
-def _spread(node: Node, value: Value, x: Value, axis: int, block: int) -> Value:
+def spread(node: Node, value: Value, x: Value, axis: int, block: int) -> Value:
     if isinstance(value, Narrow):
         value = decoded(node, value)
     return _broadcast(node, value, x, axis, block)
@@ -99,8 +99,8 @@ def _quantize(node: Node) -> Value:
         places = {"axis": _axis_of(node, x, scale), "block": block}
         return node.op_("quantize", x, scale, _zero(node, scale, to), **places, to=to)
     precise = node.cast(x, "float32")
-    zero = _spread(node, node.tensor(2), x, axis, block) if node.has(2) and "float" not in to else None
-    return quantized(node, precise, _spread(node, node.cast(scale, "float32"), x, axis, block), zero, to)
+    zero = spread(node, node.tensor(2), x, axis, block) if node.has(2) and "float" not in to else None
+    return quantized(node, precise, spread(node, node.cast(scale, "float32"), x, axis, block), zero, to)
 
 
 @converter("DequantizeLinear")
@@ -113,11 +113,11 @@ def _dequantize(node: Node) -> Value:
         return node.op_("dequantize", x, scale, _zero(node, scale, x.dtype), **places, to=to)
     y = _real(node, x)
     if node.has(2):
-        y = node.op_("sub", y, _real(node, _spread(node, node.tensor(2), x, axis, block)))
-    return node.cast(node.op_("mul", y, _spread(node, node.cast(scale, "float32"), x, axis, block)), to)
+        y = node.op_("sub", y, _real(node, spread(node, node.tensor(2), x, axis, block)))
+    return node.cast(node.op_("mul", y, spread(node, node.cast(scale, "float32"), x, axis, block)), to)
 
 
-def _shifted(node: Node, x: Value, zero: Value | None, rank: int, is_row: bool) -> Value:
+def shifted(node: Node, x: Value, zero: Value | None, is_row: bool) -> Value:
     """An integer tensor as int32, less its zero point, which may be one for each row or column."""
     y = node.cast(x, "int32")
     if zero is None:
@@ -127,31 +127,30 @@ def _shifted(node: Node, x: Value, zero: Value | None, rank: int, is_row: bool) 
         zero = node.reshape(zero, [*zero.shape, 1] if is_row else list(zero.shape))
     elif zero.rank <= 1:
         zero = node.reshape(zero, [])
-    del rank
     return node.op_("sub", y, zero)
 
 
 @converter("MatMulInteger")
 def _matmul_integer(node: Node) -> Value:
     a, b = node.tensor(0), node.tensor(1)
-    a = _shifted(node, a, node.tensor(2) if node.has(2) else None, a.rank, True)
-    b = _shifted(node, b, node.tensor(3) if node.has(3) else None, b.rank, False)
+    a = shifted(node, a, node.tensor(2) if node.has(2) else None, True)
+    b = shifted(node, b, node.tensor(3) if node.has(3) else None, False)
     return matmul(node, a, b, "int32", "int32")
 
 
 @converter("QLinearMatMul")
 def _qlinear_matmul(node: Node) -> Value:
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.tensors()
-    a32 = _shifted(node, a, a_zero, a.rank, True)
-    b32 = _shifted(node, b, b_zero, b.rank, False)
+    a32 = shifted(node, a, a_zero, True)
+    b32 = shifted(node, b, b_zero, False)
     total = node.cast(matmul(node, a32, b32, "int32", "int32"), "float32")
-    scale = node.op_("mul", _scale(node, a_scale, True), _scale(node, b_scale, False))
+    scale = node.op_("mul", scale_of(node, a_scale, True), scale_of(node, b_scale, False))
     real = node.op_("mul", total, scale)
     zero = _scalar(node, y_zero)
-    return quantized(node, real, _scale(node, y_scale, True), zero, y_zero.dtype)
+    return quantized(node, real, scale_of(node, y_scale, True), zero, y_zero.dtype)
 
 
-def _scale(node: Node, scale: Value, is_row: bool) -> Value:
+def scale_of(node: Node, scale: Value, is_row: bool) -> Value:
     scale = node.cast(scale, "float32")
     if scale.rank == 1 and str(scale.shape[0]) != "1":
         return node.reshape(scale, [*scale.shape, 1] if is_row else list(scale.shape))
