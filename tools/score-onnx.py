@@ -232,7 +232,27 @@ def page(results: dict[str, str]) -> str:
     lines += ["", "## What is out of scope", "| why | cases |", "| --- | --- |"]
     away = Counter(result.removeprefix("out of scope: ") for result in results.values() if result.startswith("out"))
     lines += [f"| {why} | {count} |" for why, count in away.most_common()]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *contrib_operators()]) + "\n"
+
+
+def contrib_operators() -> list[str]:
+    """What the page says of the domain com.microsoft."""
+    from itertools import groupby
+
+    from tilewright.onnx.node import CONTRIB
+
+    told = [
+        "",
+        "## Operators of ONNX Runtime",
+        "Models may have these operators of the domain `com.microsoft`, and SimplifiedLayerNormalization of ONNX's.",
+        "",
+        "| | operators |",
+        "| --- | --- |",
+    ]
+    return [
+        *told,
+        *(f"| {one} | {', '.join(names)} |" for one, names in groupby(sorted(CONTRIB), lambda name: name[0])),
+    ]
 
 
 def main() -> None:

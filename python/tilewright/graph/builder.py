@@ -22,6 +22,7 @@ from ..te.walks import parts
 from .definitions import model_function
 from .operators import OPERATORS
 from .operators.common import accumulator
+from .operators.extents import normal
 from .types import Extent, TensorType, attribute_of, to_ir
 
 __all__ = ["Graph", "GraphBuilder", "Value"]
@@ -133,6 +134,7 @@ class GraphBuilder:
         self.name = name
         self._names = inputs
         self._weights: dict[str, Value] = {}
+        self._extents: set[str] = set()
         self._source, self._label = _NO_SOURCE, ""
         with self.context, ir.Location.unknown():
             self.module = ir.Module.create()
@@ -216,7 +218,12 @@ class GraphBuilder:
             attributes={key: attribute_of(key, value) for key, value in attributes.items()},
             loc=self._location_of(name),
         )
+        self._extents |= {str(normal(one)) for kind in results for one in kind.shape if not isinstance(one, int)}
         return tuple(Value(value, kind) for value, kind in zip(made.results, results))
+
+    def is_extent(self, extent: Extent) -> bool:
+        """Whether a tensor that an operator made has this extent, which is not negative then."""
+        return str(normal(extent)) in self._extents
 
     def error(self, message: str) -> CompileError:
         """An error of the node that is being made, with this `message`."""

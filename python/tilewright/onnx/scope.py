@@ -314,7 +314,7 @@ class Scope:
         if own in scope._lazy:
             node = scope._lazy[own][0]
             if node.op in ("Shape", "Size"):
-                return not scope.type_of(node.proto.input[0]).is_static
+                return scope._host(own).dtype == object
             return any(scope._is_symbolic(each) for each in node.proto.input if each)
         return False
 

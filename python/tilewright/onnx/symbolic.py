@@ -11,6 +11,7 @@ from onnx import TensorProto
 from .. import te
 from ..graph import GraphBuilder, Value
 from ..graph.numbers import number_of
+from ..graph.operators.extents import normal, quotient
 
 if TYPE_CHECKING:
     from .node import Node
@@ -45,10 +46,10 @@ def numbers_of(values: np.ndarray) -> np.ndarray:
 
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b,
-    "Div": lambda a, b: a // b,
+    "Add": lambda a, b: normal(a + b),
+    "Sub": lambda a, b: normal(a - b),
+    "Mul": lambda a, b: normal(a * b),
+    "Div": lambda a, b: quotient(a, b),
     "Mod": lambda a, b: a % b,
     "Min": lambda a, b: min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b),
     "Max": lambda a, b: max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b),

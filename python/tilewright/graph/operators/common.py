@@ -13,15 +13,14 @@ from ...errors import TilewrightValueError as ValueError
 from ...guards import is_listed
 from ...te import Expr, Tensor
 from ...te.definitions import ElementFunction
-from ...te.expr import Call, Const, Read
+from ...te.expr import Read
 from ...te.tensor import ComputeOp
+from .extents import Extent, difference, same
 
 __all__ = [
     "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "difference", "elements",
     "in_range", "is_one", "normalized", "operator", "same", "sums_in", "untransposed",
 ]  # fmt: skip
-
-Extent = int | Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,46 +54,6 @@ def operator(function: Callable[..., Any]) -> Callable[..., Any]:
     attributes = tuple(one for one in keywords if one != "by_threads")
     OPERATORS[name] = Operator(name, function, attributes, "by_threads" in keywords)
     return function
-
-
-def same(a: Extent, b: Extent) -> bool:
-    """Whether two extents are known to be one number.
-
-    >>> from tilewright import te
-    >>> n = te.var("n")
-    >>> same(n * 2, n * 2), same(n, 4), same(1 + n, n + 1)
-    (True, False, True)
-    """
-    return str(a) == str(b) or _terms(a) == _terms(b)
-
-
-def difference(a: Extent, b: Extent) -> int | None:
-    """How much larger an extent is than another one, None where that is no number that is known.
-
-    >>> from tilewright import te
-    >>> n = te.var("n")
-    >>> difference(n * 2, n * 2 - 3), difference(n, 4)
-    (3, None)
-    """
-    terms = _terms(a - b)
-    return None if {*terms} - {""} else terms.get("", 0)
-
-
-def _terms(extent: Extent) -> dict[str, int]:
-    """An extent as a sum: by what is no sum itself how often it is in it, by the empty text the number."""
-    if isinstance(extent, (int, Const)):
-        return {"": int(extent)} if int(extent) else {}
-    if isinstance(extent, Call) and extent.op in ("add", "sub"):
-        a, b = map(_terms, extent.args)
-        sign = 1 if extent.op == "add" else -1
-        sums = {term: a.get(term, 0) + sign * b.get(term, 0) for term in {*a, *b}}
-        return {term: count for term, count in sums.items() if count}
-    if isinstance(extent, Call) and extent.op == "mul":
-        a, b = map(_terms, extent.args)
-        if not {*a} - {""} or not {*b} - {""}:
-            factor, terms = (a.get("", 0), b) if not {*a} - {""} else (b.get("", 0), a)
-            return {term: count * factor for term, count in terms.items() if count * factor}
-    return {str(extent): 1}
 
 
 def is_one(extent: Extent) -> bool:

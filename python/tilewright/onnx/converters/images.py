@@ -129,7 +129,7 @@ def _resize(node: Node) -> Value:
     scales: list[Any]
     if node.op == "Upsample" or node.version < 11:
         scales = [float((node.host(1).reshape(-1) if node.has(1) else node.attr("scales"))[d]) for d in kept]
-        sizes = [count_of(node, extent, scale) for extent, scale in zip(extents, scales)]
+        sizes = [count_of(extent, scale) for extent, scale in zip(extents, scales)]
         node.attributes.setdefault("coordinate_transformation_mode", "asymmetric")
         node.attributes.setdefault("nearest_mode", "floor")
     elif node.has(3) and node.host(3).size:
@@ -145,7 +145,7 @@ def _resize(node: Node) -> Value:
             sizes = [math.floor(scale * extent + 0.5) for extent in extents]
     else:
         scales = [float(node.host(2).reshape(-1)[d]) for d in kept]
-        sizes = [count_of(node, extent, scale) for extent, scale in zip(extents, scales)]
+        sizes = [count_of(extent, scale) for extent, scale in zip(extents, scales)]
     roi: list[Any] = (
         node.host(1).reshape(-1).tolist() if node.version >= 11 and node.has(1) and node.host(1).size else []
     )

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Value
+from ...graph.operators.extents import normal
+from ...graph.operators.extents import quotient as divided
 from ..node import Node, converter
 from .parts import part_of, quotient
 
@@ -16,10 +18,6 @@ def _product(extents: Sequence[Any]) -> Any:
     for extent in extents:
         total = extent if isinstance(total, int) and total == 1 else total * extent
     return total
-
-
-def _text(extent: Any) -> str:
-    return str(extent)
 
 
 @converter("Reshape")
@@ -33,18 +31,8 @@ def _reshape(node: Node) -> Value:
         raise node.error(f"expected one extent of -1 at most, got {wanted}")
     if unknown:
         d = unknown[0]
-        rest = [*wanted[:d], *wanted[d + 1 :]]
-        left = list(x.shape)
-        for one in list(rest):  # what both have goes out, so that symbols do
-            match = next((i for i, own in enumerate(left) if _text(own) == _text(one)), None)
-            if match is not None:
-                left.pop(match)
-                rest.remove(one)
-        above, below = _product(left), _product(rest)
-        if isinstance(above, int) and isinstance(below, int):
-            wanted[d] = above // below if below else 0
-        else:
-            wanted[d] = above if isinstance(below, int) and below == 1 else above // below
+        above, below = _product(x.shape), _product([*wanted[:d], *wanted[d + 1 :]])
+        wanted[d] = 0 if isinstance(below, int) and not below else divided(above, below)
     return node.reshape(x, wanted)
 
 
@@ -95,7 +83,12 @@ def _expand(node: Node) -> Value:
 
 @converter("Tile")
 def _tile(node: Node) -> Value:
-    return node.op_("tile", node.tensor(0), repeats=node.integers(1))
+    x, repeats = node.tensor(0), node.integers(1)
+    if all(isinstance(one, int) for one in repeats):
+        return node.op_("tile", x, repeats=repeats)
+    wide = [one for pair in zip(repeats, x.shape) for one in pair]
+    apart = node.reshape(x, [one for extent in x.shape for one in (1, extent)])
+    return node.reshape(node.op_("expand", apart, shape=wide), [normal(a * b) for a, b in zip(repeats, x.shape)])
 
 
 def sliced(node: Node, x: Value, bounds: dict[int, tuple[Any, Any, int]]) -> Value:

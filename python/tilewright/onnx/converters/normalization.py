@@ -114,10 +114,10 @@ def group_normalized(
 
 @converter("GroupNormalization")
 def _group_normalization(node: Node) -> Value:
-    inputs = [node.tensor(i) for i in range(3)]
+    x, scale, bias = (node.tensor(i) for i in range(3))
     groups, epsilon = node.attr("num_groups"), node.attr("epsilon", 1e-5)
     # A scale and a bias for each channel; before version 21 for each group.
-    return group_normalized(node, inputs[0], groups, *inputs[1:], epsilon, node.version >= 21)
+    return group_normalized(node, x, groups, scale, bias, epsilon, node.version >= 21)
 
 
 @converter("MeanVarianceNormalization")

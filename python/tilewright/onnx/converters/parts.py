@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import te
-from ...graph.operators.common import Extent, difference
+from ...graph.operators.extents import Extent, difference, normal
 from ...te import Expr, Var
 from ...te.intervals import Intervals
 from ..node import Node
@@ -37,10 +37,16 @@ def part_of(node: Node, axis: int, extent: Extent, start: Any, end: Any, step: i
     size: Any = behind if isinstance(first, int) and first == 0 else behind - first
     if isinstance(first, int) and left_out is not None:
         if first + left_out and not _require(node, extent, first + left_out):
-            size = te.max(size, 0)
+            size = _not_negative(node, size)
     elif not (isinstance(first, int) and first == 0):
-        size = te.max(size, 0)
+        size = _not_negative(node, size)
     return first, quotient(size, step)
+
+
+def _not_negative(node: Node, size: Any) -> Extent:
+    """A number of elements, 0 where it would be negative: that it is not is known where a tensor has it."""
+    size = normal(size)
+    return size if isinstance(size, int) or node.builder.is_extent(size) else te.max(size, 0)
 
 
 def _require(node: Node, extent: Extent, least: int) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ...graph import Value
 from ...graph.numbers import number_of
-from ...graph.operators.common import Extent
+from ...graph.operators.extents import Extent, normal
 from ..node import Node
 
 __all__ = ["coordinates", "count_of", "resized_by_places"]
@@ -17,14 +18,18 @@ __all__ = ["coordinates", "count_of", "resized_by_places"]
 _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
-def count_of(node: Node, extent: Extent, scale: float) -> Extent:
-    """How many elements there are of an extent when it is scaled."""
-    if isinstance(extent, int):
-        return math.floor(extent * scale)
-    exact = Fraction(scale).limit_denominator(64)
-    if float(exact) != scale:
-        raise node.error(f"expected a quotient of numbers up to 64 as the scale of the extent {extent}, got {scale}")
-    return extent * exact.numerator if exact.denominator == 1 else extent * exact.numerator // exact.denominator
+def count_of(extent: Extent, scale: float) -> Extent:
+    """How many elements there are of an extent when it is scaled.
+
+    The scale is the simplest fraction that float32 rounds to the number of the model: that is what was meant by it.
+
+    >>> count_of(10, float(np.float32(2.3))), count_of(3, float(np.float32(5 / 3)))
+    (23, 5)
+    """
+    limit, meant = 64, Fraction(scale)
+    while (simple := meant.limit_denominator(limit)) != meant and np.float32(float(simple)) != np.float32(scale):
+        limit *= 4
+    return normal(extent * simple.numerator // simple.denominator)
 
 
 class _Numbers:
@@ -68,11 +73,9 @@ def coordinates(
 
 
 def resized_by_places(node: Node, x: Value, axis: int, count: Extent, scale: float | None) -> Value:
-    """`x` with `count` elements along an axis, by neighbours or lines; without a scale it is that of the counts."""
-    if node.attr("mode", "nearest") not in ("nearest", "linear") or node.attr("antialias", 0):
-        raise node.error(
-            f"expected mode nearest, or linear without antialias, for an image of symbolic extents {x.type}"
-        )
+    """`x` with `count` elements along an axis, in the mode of the node; without a scale it is that of the counts."""
+    if node.attr("antialias", 0):
+        raise node.error(f"expected no antialias for an image of symbolic extents {x.type}")
     where = node.attr("coordinate_transformation_mode", "half_pixel")
     if where == "tf_crop_and_resize":
         raise node.error(
@@ -94,7 +97,40 @@ def resized_by_places(node: Node, x: Value, axis: int, count: Extent, scale: flo
     left = do("floor", at)
     shape: list[Extent] = [1] * x.rank
     shape[axis] = count
-    ratio = node.cast(node.reshape(do("sub", at, left), shape), x.dtype)
+    ratio = do("sub", at, left)
+    if node.attr("mode") == "cubic":
+        factors = _cubic_factors(node, do, ratio, left, last)
+        neighbours = [node.op_("gather", x, places(do("add", left, float(d))), axis=axis) for d in range(-1, 3)]
+        y = [
+            node.op_("mul", each, node.cast(node.reshape(one, shape), x.dtype))
+            for each, one in zip(neighbours, factors)
+        ]
+        return node.op_("add", node.op_("add", y[0], y[1]), node.op_("add", y[2], y[3]))
+    ratio = node.cast(node.reshape(ratio, shape), x.dtype)
     first = node.op_("gather", x, places(left), axis=axis)
     second = node.op_("gather", x, places(do("add", left, 1.0)), axis=axis)
     return node.op_("add", first, node.op_("mul", ratio, node.op_("sub", second, first)))
+
+
+def _cubic_factors(node: Node, do: _Numbers, ratio: Value, left: Value, last: Value) -> list[Value]:
+    """The factors of the four elements around a place, which is so far behind the second one, `left`."""
+    a = node.attr("cubic_coeff_a", -0.75)
+
+    def polynomial(x: Value, *numbers: float) -> Value:
+        total: Any = numbers[0]
+        for number in numbers[1:]:
+            total = do("add", do("mul", total, x), number)
+        return total
+
+    # The further ones are 1 to 2 away, the nearer ones at most 1.
+    away = [do("add", ratio, 1.0), ratio, do("sub", 1.0, ratio), do("sub", 2.0, ratio)]
+    far, near = (a, -5 * a, 8 * a, -4 * a), (a + 2, -(a + 3), 0.0, 1.0)
+    factors = [polynomial(x, *(far if d in (0, 3) else near)) for d, x in enumerate(away)]
+    if not node.attr("exclude_outside", 0):
+        return factors
+    for d in range(4):
+        place = do("add", left, float(d - 1))
+        is_inside = node.op_("and", do("greater_equal", place, 0.0), do("less_equal", place, last))
+        factors[d] = do("where", is_inside, factors[d], 0.0)
+    total = do("add", do("add", factors[0], factors[1]), do("add", factors[2], factors[3]))
+    return [do("div", one, total) for one in factors]

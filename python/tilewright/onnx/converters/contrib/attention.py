@@ -49,7 +49,7 @@ def positions(node: Node, extent: Extent, axis: int, rank: int, start: Extent = 
 
 @dataclass
 class _Mask:
-    """What is added to scores, and which keys a query sees. Numbers from a mask of 0 and 1 are as large as the node says."""
+    """What is added to the scores."""
 
     node: Node
     dtype: str
@@ -67,7 +67,7 @@ class _Mask:
         self.add(node.op_("where", seen, node.constant(0, self.dtype), node.constant(hidden, self.dtype)))
 
     def by_lengths(self, lengths: Value, batch: Extent, queries: Extent, keys: Extent) -> None:
-        """A mask of batch x keys, of batch x queries x keys, of batch x 1 x the most x the most, or the number of keys."""
+        """Hides keys: by the number of keys, its first and last key, or a mask of 0 and 1 in two to four dimensions."""
         node = self.node
         if lengths.rank == 1:
             place = positions(node, keys, 3, 4)

@@ -9,7 +9,7 @@ import numpy as np
 from .... import te
 from ....graph import Value
 from ....graph.numbers import number_of
-from ....graph.operators.common import Extent
+from ....graph.operators.extents import Extent, normal, quotient
 from ...node import Node, contrib
 from ..normalization import layer_normalized
 from .attention import attended, heads_of, joined, part, positions
@@ -19,7 +19,7 @@ __all__ = ["rotated"]
 
 
 def rotated(node: Node, x: Value, cosines: Value, sines: Value, is_interleaved: bool) -> Value:
-    """Batch x heads x rows x width with pairs of elements rotated: those of both halves, or neighbours if `is_interleaved`.
+    """Batch x heads x rows x width with pairs of elements rotated, one of each half, or neighbours if `is_interleaved`.
 
     `cosines` and `sines` are batch x rows x pairs. Elements without a pair stay.
     """
@@ -52,9 +52,8 @@ def _rotary_embedding(node: Node) -> Value:
     if node.attr("is_packed_batching", 0):
         raise node.error("expected is_packed_batching to be 0, got 1")
     is_flat = x.rank == 3
-    if is_flat:
-        width = node.tensor(2).shape[-1] * 2 if not node.attr("rotary_embedding_dim", 0) else 0  # type: ignore[operator]
-        heads = node.attr("num_heads", 0) or x.shape[-1] // width  # type: ignore[operator]
+    if is_flat:  # without a number of heads the angles are for whole heads
+        heads: Any = node.attr("num_heads", 0) or quotient(x.shape[-1], normal(node.tensor(2).shape[-1] * 2))
         x = heads_of(node, x, heads)
     if places.rank == 1:  # the place of the first row
         places = node.op_("add", positions(node, x.shape[2], 1, 2), node.reshape(places, [1, 1]))
@@ -75,7 +74,9 @@ def _cache(node: Node, past: Value | None, new: Value, before: Value, extent: Ex
     place = positions(node, extent, 1, 2)
     away = node.op_("sub", place, before)  # batch x extent
     zero = node.constant(0, "int64")
-    is_new = node.op_("and", node.op_("greater_equal", away, zero), node.op_("less", away, number_of(node.builder, rows)))
+    is_new = node.op_(
+        "and", node.op_("greater_equal", away, zero), node.op_("less", away, number_of(node.builder, rows))
+    )
     # Past elements stay where they are, also those behind the new ones.
     behind = node.op_("add", away, number_of(node.builder, past.shape[2]))
     kept = node.op_("min", place, number_of(node.builder, past.shape[2] - 1))  # type: ignore[operator]
@@ -98,12 +99,15 @@ def _group_query_attention(node: Node) -> list[Any]:
         q, k, v = (heads_of(node, node.tensor(i), count) for i, count in enumerate((heads, own, own)))
     else:
         packed = heads_of(node, node.tensor(0), heads + 2 * own)
-        q, k, v = (part(node, packed, 1, start, count) for start, count in ((0, heads), (heads, own), (heads + own, own)))
+        q, k, v = (
+            part(node, packed, 1, start, count) for start, count in ((0, heads), (heads, own), (heads + own, own))
+        )
     if node.has(14):
         epsilon = node.attr("qk_norm_epsilon", 1e-6)
+        own_epsilons = [node.attr(name, epsilon) for name in ("q_norm_epsilon", "k_norm_epsilon")]
         q, k = (
-            layer_normalized(node, one, node.tensor(i), None, -1, node.attr(name, epsilon), is_simplified=True)[0]
-            for one, i, name in ((q, 14, "q_norm_epsilon"), (k, 15, "k_norm_epsilon"))
+            layer_normalized(node, one, node.tensor(i), None, -1, least, is_simplified=True)[0]
+            for one, i, least in zip((q, k), (14, 15), own_epsilons)
         )
     batch, _, queries, _ = q.shape
     total = node.host(6).reshape(-1)[0]
@@ -116,8 +120,8 @@ def _group_query_attention(node: Node) -> list[Any]:
     places = node.op_("add", positions(node, queries, 1, 2), before)
     if node.attr("do_rotary", 0):
         at = node.cast(node.tensor(9), "int64") if node.has(9) else places
-        angles = [node.op_("gather", node.tensor(i), at, axis=0) for i in (7, 8)]
-        q, k = (rotated(node, one, *angles, bool(node.attr("rotary_interleaved", 0))) for one in (q, k))
+        cosines, sines = (node.op_("gather", node.tensor(i), at, axis=0) for i in (7, 8))
+        q, k = (rotated(node, one, cosines, sines, bool(node.attr("rotary_interleaved", 0))) for one in (q, k))
     first = past[0]
     extent = queries if first is None else _most(first.shape[2], total)
     k, v = (_cache(node, one, new, before, extent) for one, new in zip(past, (k, v)))
@@ -127,7 +131,7 @@ def _group_query_attention(node: Node) -> list[Any]:
 
 def _over_cache(node: Node, q: Value, k: Value, v: Value, places: Value, lengths: Value) -> Value:
     """Attention of queries at places to the keys of a cache, which has so many for each batch."""
-    batch, heads, queries, width = q.shape
+    batch, heads, queries, _ = q.shape
     extent, dtype = k.shape[2], q.dtype
     key = positions(node, extent, 3, 4)
     place = node.reshape(places, [batch, 1, queries, 1])
@@ -151,13 +155,8 @@ def _over_cache(node: Node, q: Value, k: Value, v: Value, places: Value, lengths
         mask = node.op_("add", mask, bias)
     if has_sink:  # as the score of a key of zeros, whose value is zeros
         sink = node.cast(node.tensor(11), dtype) if node.has(11) else node.constant([0.0], dtype)
-        sink = node.reshape(sink, [1, *sink.shape, 1, 1])
-        last = node.op_("expand", sink, shape=[batch, heads, queries, 1])
+        last = node.op_("expand", node.reshape(sink, [1, *sink.shape, 1, 1]), shape=[batch, heads, queries, 1])
         mask = node.op_("concat", node.op_("expand", mask, shape=[batch, heads, queries, extent]), last, axis=3)
-        k, v = (
-            node.op_("concat", one, node.op_("expand", node.constant(0, dtype), shape=[*one.shape[:2], 1, one.shape[3]]),
-                     axis=2)
-            for one in (k, v)
-        )  # fmt: skip
+        zeros = node.op_("expand", node.constant(0, dtype), shape=[*k.shape[:2], 1, k.shape[3]])
+        k, v = (node.op_("concat", one, zeros, axis=2) for one in (k, v))
     return attended(node, q, k, v, mask, scale, **options)
-

@@ -102,7 +102,7 @@ def _quantized_moe(node: Node) -> Value:
         bits = bits_of(node, name if name in node.attributes else "expert_weight_bits")
         packed, scales = node.tensor(position), node.tensor(position + 1)
         zeros = node.tensor(11 + number) if node.has(11 + number) else None
-        count = packed.shape[-1] * 8 // bits  # type: ignore[operator]
+        count: Any = packed.shape[-1] * 8 // bits
         if scales.rank == 2:  # one for each row; zero points are packed along the rows
             if zeros is not None:
                 whole = node.cast(unpacked(node, zeros, bits, scales.shape[1]), scales.dtype)

@@ -45,7 +45,7 @@ def _activated(node: Node, x: Value) -> Value:
 
 @contrib("FusedMatMul", "TransposeMatMul", "FusedMatMulActivation")
 def _fused_matmul(node: Node) -> Value:
-    operands: list[Value] = []
+    made: list[Value] = []
     for position, name in enumerate("AB"):
         x = node.tensor(position)
         order = list(range(x.rank))
@@ -53,8 +53,8 @@ def _fused_matmul(node: Node) -> Value:
             order = [*order[1:-1], order[0], order[-1]]
         if x.rank > 1 and node.attr(f"trans{name}", 0):
             order[-2:] = reversed(order[-2:])
-        operands.append(x if order == sorted(order) else node.op_("transpose", x, permutation=order))
-    result = matmul(node, *operands)
+        made.append(x if order == sorted(order) else node.op_("transpose", x, permutation=order))
+    result = matmul(node, made[0], made[1])
     alpha = node.attr("alpha", 1.0)
     return _activated(node, result if alpha == 1 else node.op_("mul", result, node.constant(alpha, result)))
 

@@ -149,3 +149,22 @@ def _gemm(node: Node) -> Value:
     alpha = node.attr("alpha", 1.0)
     y = y if alpha == 1 else node.op_("mul", y, node.constant(alpha, y))
     return _quantized(node, y, 7, node.tensor(0)) if node.has(7) else y
+
+
+@contrib("DynamicQuantizeLSTM")
+def _lstm(node: Node) -> list[Value]:
+    """Weights have 8 bits. ONNX Runtime quantises the other operand, too; here it stays as it is."""
+    weights = [_direction_weights(node, position, scale) for position, scale in ((1, 8), (2, 10))]
+    rest = [node.tensor(i) if node.has(i) else None for i in range(3, 8)]
+    names = ("activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget")
+    attributes = {name: node.attr(name) for name in names}
+    return node.apply("LSTM", node.tensor(0), *weights, *rest, results=node.output_count, version=14, **attributes)
+
+
+def _direction_weights(node: Node, position: int, scale: int) -> Value:
+    """Weights, directions x inputs x gates, as floats, directions x gates x inputs. Each has its scale behind it."""
+    real, scales, zero = (node.cast(node.tensor(i), "float32") for i in (position, scale, scale + 1))
+    shape = [*scales.shape, *[1] * (3 - scales.rank)] if scales.rank == 1 else [scales.shape[0], 1, scales.shape[1]]
+    away = node.op_("sub", real, node.reshape(zero, shape))
+    floats = node.op_("mul", away, node.reshape(scales, shape))
+    return node.op_("transpose", floats, permutation=[0, 2, 1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ..contractions import matmul
 from ..quantization import spread
 from .attention import part
 
-__all__ = ["dequantized", "unpacked"]
+__all__ = ["FP4", "NF4", "dequantized", "unpacked"]
 
 _BITS = (2, 4, 8)
 
@@ -80,33 +79,31 @@ def _matmul_n_bits(node: Node) -> Value:
         is_packed = node.type(3).dtype == "uint8"
         zeros = _matrix(node, 3, [columns, -(-blocks * bits // 8) if is_packed else blocks])
     if node.has(4):
-        weight = _by_groups(node, packed, scales, zeros, bits, block, rows)
+        weight = _by_groups(node, packed, scales, zeros, bits, rows)
     else:
         weight = dequantized(node, packed, scales, zeros, bits, block, rows)
     y = matmul(node, x, node.op_("transpose", weight, permutation=[1, 0]))
     return node.op_("add", y, node.tensor(5)) if node.has(5) else y
 
 
-def _by_groups(
-    node: Node, packed: Value, scales: Value, zeros: Value | None, bits: int, block: int, rows: int
-) -> Value:  # fmt: skip
+def _by_groups(node: Node, packed: Value, scales: Value, zeros: Value | None, bits: int, rows: int) -> Value:
     """Floats of elements whose blocks are those that an index for each row names."""
-    groups = node.tensor(4)
+    groups = part(node, node.tensor(4), 0, 0, rows)
     whole = unpacked(node, packed, bits, packed.shape[-1] * 8 // bits)  # type: ignore[operator]
     whole = part(node, whole, 1, 0, rows)
     if zeros is None:
         zero = node.constant(1 << bits - 1, "float32")
     else:
         zeros = unpacked(node, zeros, bits, scales.shape[-1]) if zeros.dtype == "uint8" else zeros
-        zero = node.cast(node.op_("gather", zeros, part(node, groups, 0, 0, rows), axis=1), "float32")
-    scale = node.cast(node.op_("gather", scales, part(node, groups, 0, 0, rows), axis=1), "float32")
-    del block
+        zero = node.cast(node.op_("gather", zeros, groups, axis=1), "float32")
+    scale = node.cast(node.op_("gather", scales, groups, axis=1), "float32")
     return node.cast(node.op_("mul", node.op_("sub", node.cast(whole, "float32"), zero), scale), scales.dtype)
 
 
 # The values of four bits as bitsandbytes has them, by quant_type.
-_FP4 = [0, 0.0052083333, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25]
-_NF4 = [
+_HALF: list[float] = [0, 0.0052083333, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25]
+FP4 = [*_HALF, *(-one for one in _HALF)]
+NF4 = [
     -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
     -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
     0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
@@ -117,7 +114,7 @@ _NF4 = [
 def _matmul_bnb4(node: Node) -> Value:
     x, rows, columns, block = node.tensor(0), node.attr("K"), node.attr("N"), node.attr("block_size")
     largest = node.tensor(2)
-    table = np.array(_NF4 if node.attr("quant_type") == 1 else [*_FP4, *(-one for one in _FP4)], np.float32)
+    table = np.array(NF4 if node.attr("quant_type") == 1 else FP4, np.float32)
     blocks = -(-rows * columns // block)
     packed = node.tensor(1)
     # The high four bits are the first element.
@@ -125,9 +122,11 @@ def _matmul_bnb4(node: Node) -> Value:
     both = [node.reshape(one, [*packed.shape, 1]) for one in (high, node.op_("and", packed, node.constant(15, packed)))]
     codes = node.reshape(node.op_("concat", *both, axis=1), [packed.shape[0] * 2])
     real = node.op_("gather", node.builder.constant(table), node.cast(codes, "int32"), axis=0)
-    if blocks * block != packed.shape[0] * 2:
-        real = node.apply("Pad", real, node.builder.constant(np.array([0, blocks * block - real.shape[0]])))[0]
-    scaled = node.op_("mul", node.reshape(real, [blocks, block]), node.cast(node.reshape(largest, [blocks, 1]), "float32"))
+    behind = blocks * block - real.shape[0]
+    real = node.op_("pad", real, node.constant(0, real), before=[0], after=[behind], mode="constant")
+    scaled = node.op_(
+        "mul", node.reshape(real, [blocks, block]), node.cast(node.reshape(largest, [blocks, 1]), "float32")
+    )
     flat = part(node, node.reshape(scaled, [blocks * block]), 0, 0, rows * columns)
     weight = node.cast(node.reshape(flat, [columns, rows]), x.dtype)
     if node.attr("transB", 1):
@@ -165,4 +164,6 @@ def _gather_block_quantized(node: Node) -> Value:
     y = real(0)
     if node.has(3):
         y = node.op_("sub", y, spread(node, real(3), y, place, block))
-    return node.cast(node.op_("mul", y, spread(node, node.cast(rows(scales), "float32"), y, place, block)), scales.dtype)
+    return node.cast(
+        node.op_("mul", y, spread(node, node.cast(rows(scales), "float32"), y, place, block)), scales.dtype
+    )
