@@ -47,7 +47,8 @@ def Schedule_Scope : I32EnumAttr<"Scope", "the memory that a stage's tensor live
 }
 def Schedule_ScopeAttr : EnumAttr<Schedule_Dialect, Schedule_Scope, "scope"> { let assemblyFormat = "`<` $value `>`"; }
 
-def Schedule_Copier : I32EnumAttr<"Copier", "what copies a stage's elements", [I32EnumAttrCase<"TMA", 0, "tma">]> {
+def Schedule_Copier : I32EnumAttr<"Copier", "what copies a stage's elements", [
+    I32EnumAttrCase<"TMA", 0, "tma">, I32EnumAttrCase<"Threads", 1, "threads">]> {
   let cppNamespace = "::tilewright::schedule";
   let genSpecializedAttr = 0;
 }
@@ -203,15 +204,16 @@ def Schedule_PersistentAttr : Schedule_Attr<"Persistent", "persistent"> {
 }
 
 def Schedule_CopyAttr : Schedule_Attr<"Copy", "copy"> {
-  let summary = "TMA copies the tile that a store writes";
+  let summary = "what copies the tile that a store writes";
   let description = [{
-    `swizzle` is the swizzle's span in bytes of the buffer in shared memory; 0 is none. `columns` is the number of
+    TMA, or of a result the threads of each warpgroup. `swizzle` is the swizzle's span in bytes of the buffer in shared memory; 0 is none. `columns` is the number of
     columns that the buffer has at once, where a result is stored through a smaller buffer. A result that is `deferred`
     is stored behind the next tile's first matmuls.
 
     ```mlir
     #schedule.copy<by = tma, swizzle = 128>
     #schedule.copy<by = tma, swizzle = 128, columns = 64, deferred = true>
+    #schedule.copy<by = threads, swizzle = 128>
     ```
   }];
   let parameters = (ins EnumParameter<Schedule_Copier>:$by, "int64_t":$swizzle, DefaultValuedParameter<"int64_t", "0">:$columns,

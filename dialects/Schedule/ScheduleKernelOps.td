@@ -66,17 +66,19 @@ def Schedule_SwizzleOp : Schedule_Primitive<"swizzle"> {
 }
 
 def Schedule_CopyByOp : Schedule_Primitive<"copy_by", [Schedule_GPUOnly]> {
-  let summary = "TMA copies a stage's elements, a tile at a time";
+  let summary = "TMA or threads copy a stage's elements, a tile at a time";
   let description = [{
     The stage is a copy from global memory to shared memory, or from shared memory to an output. It copies a part of a
     tensor; elements beyond the tensor's end are zero. The shared buffer's rows are whole spans of `swizzle` bytes,
     whose chunks of 16 bytes are permuted as TMA does it. With `columns`, the tile is stored through a buffer of so many
-    columns. An output that is `deferred` is held in registers until the next tile's first matmuls are under way.
+    columns. An output that is `deferred` is held in registers until the next tile's first matmuls are under way. Threads
+    copy outputs alone. Rows of these may then begin at any element, where TMA needs multiples of 16 bytes.
 
     ```mlir
     schedule.copy_by <tma> %A_shared swizzle 128
     schedule.copy_by <tma> %C swizzle 128 columns 64
     schedule.copy_by <tma> %D swizzle 128 columns 128 deferred
+    schedule.copy_by <threads> %E swizzle 128
     ```
   }];
   let arguments = (ins Schedule_CopierAttr:$copier, Schedule_StageType:$stage, I64Attr:$swizzle,

@@ -153,6 +153,32 @@ LogicalResult StoreFragmentOp::verify() {
   return success();
 }
 
+LogicalResult StoreRowsOp::verify() {
+  auto tensor = cast<MemRefType>(getTensor().getType());
+  ArrayRef<int64_t> box = getBox();
+  size_t rank = getExtents() ? getExtents()->size() : tensor.getRank();
+  if (box.size() != getCoordinates().size() || box.size() != rank || rank < 2)
+    return emitOpError("expected a coordinate for each dimension of a box like the tensor, of at least two, got ")
+           << getCoordinates().size() << " coordinates and a box of " << box.size() << " dimensions of " << rank;
+  if (getStrides() && getStrides()->size() != rank)
+    return emitOpError("expected a stride for each of ") << rank << " dimensions, got " << getStrides()->size();
+  if (tensor.getMemorySpace() || (getExtents() && !tensor.getLayout().isIdentity()))
+    return emitOpError("expected a tensor in global memory, row-major if it has other dimensions, got ") << tensor;
+  BufferType buffer = getBuffer().getType();
+  if (llvm::product_of(box.drop_back()) != buffer.getRows() || box.back() != buffer.getColumns())
+    return emitOpError("expected a box of the buffer's ")
+           << buffer.getRows() << " rows and " << buffer.getColumns() << " columns, got [" << box << "]";
+  if (buffer.getElementType() != tensor.getElementType())
+    return emitOpError("expected a tensor of the buffer's elements, got ") << tensor << " for " << buffer;
+  return success();
+}
+
+LogicalResult ReadElementOp::verify() {
+  if (getElement().getType() != getBuffer().getType().getElementType())
+    return emitOpError("expected an element of ") << getBuffer().getType() << ", got " << getElement().getType();
+  return success();
+}
+
 /// A row of the buffer has the fragment's elements.
 static LogicalResult verifySaved(Operation *op, FragmentType fragment, MemRefType buffer) {
   int64_t elements = fragment.getRows() * fragment.getColumns();

@@ -112,6 +112,42 @@ def Tile_StoreFragmentOp : Tile_Op<"store_fragment", [Tile_WarpgroupCollective, 
   let hasVerifier = 1;
 }
 
+def Tile_StoreRowsOp : Tile_Op<"store_rows", [Tile_WarpgroupCollective, MemoryEffects<[MemRead]>]> {
+  let summary = "the threads of a warpgroup store the rows of a buffer to a tensor in global memory";
+  let description = [{
+    A warp stores a row at a time, and neighbouring threads neighbouring elements. Rows of the tensor may begin at any
+    element, where TMA needs multiples of 16 bytes. The box is that of `tile.store`, and what lies outside of the tensor is
+    left out. A barrier must stand between this op and what writes to the buffer.
+
+    ```mlir
+    tile.store_rows %c to %C[%i, %j] box [64, 128] : !tile.buffer<64x128xbf16, swizzle = 128>, memref<1024x50257xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Arg<AnyMemRef, "", [MemWrite]>:$tensor, Variadic<Index>:$coordinates,
+                       DenseI64ArrayAttr:$box, OptionalAttr<DenseI64ArrayAttr>:$extents,
+                       OptionalAttr<DenseI64ArrayAttr>:$strides);
+  let assemblyFormat = [{
+    $buffer `to` $tensor `[` $coordinates `]` `box` $box (`as` $extents^ `strides` $strides)? attr-dict
+    `:` type($buffer) `,` type($tensor)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReadElementOp : Tile_Op<"read_element", [MemoryEffects<[MemRead]>]> {
+  let summary = "one element of a buffer";
+  let description = [{
+    `expand-tile-maps` makes these.
+
+    ```mlir
+    %x = tile.read_element %c[%row, %column] : !tile.buffer<64x128xbf16, swizzle = 128> -> bf16
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Index:$row, Index:$column);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = "$buffer `[` $row `,` $column `]` attr-dict `:` type($buffer) `->` type($element)";
+  let hasVerifier = 1;
+}
+
 def Tile_MapOp : Tile_Op<"map", [SingleBlock, Tile_WarpgroupCollective, RecursiveMemoryEffects]> {
   let summary = "computes each element of a fragment from those of others";
   let description = [{

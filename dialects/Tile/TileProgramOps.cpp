@@ -124,6 +124,10 @@ LogicalResult StoreOp::verify() {
            << stored << " for " << element;
   if (getReduceAdd() && failed(verifyReduceAdd(*this, stored)))
     return failure();
+  if (getByThreads() && (getReduceAdd() || getWidth() || getNarrow()))
+    return emitOpError("expected TMA to add to a tensor and to store tiles of several widths, got threads");
+  if (getByThreads() && getSteps() && llvm::any_of(*getSteps(), [](int64_t step) { return step != 1; }))
+    return emitOpError("expected threads to store every element of a box, got steps [") << *getSteps() << "]";
   if (fragment.getColumns() % int64_t(getColumns()))
     return emitOpError("expected columns that divide the fragment's ")
            << fragment.getColumns() << ", got " << getColumns();

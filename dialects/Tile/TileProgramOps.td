@@ -96,6 +96,9 @@ def Tile_StoreOp : Tile_Op<"store", [Tile_BeforeBarriers, Tile_AfterMatmuls, Att
     first. For each it has the width, the number of such tiles in a row of tiles, and the place where the first of them
     begins.
 
+    TMA copies what is in shared memory, or, `by_threads`, the threads of the warpgroup. The tensor's rows may then begin
+    at any element.
+
     ```mlir
     tile.store %sum to %C[%i, %j] box [64, 256] columns 128 swizzle 128 : !tile.fragment<64x256xf32>, memref<4096x4096xbf16>
     ```
@@ -105,12 +108,14 @@ def Tile_StoreOp : Tile_Op<"store", [Tile_BeforeBarriers, Tile_AfterMatmuls, Att
                        OptionalAttr<DenseI64ArrayAttr>:$strides, OptionalAttr<DenseI64ArrayAttr>:$steps,
                        ConfinedAttr<I64Attr, [IntPositive]>:$columns, ConfinedAttr<I64Attr, [IntNonNegative]>:$swizzle,
                        UnitAttr:$transposed, UnitAttr:$deferred, UnitAttr:$reduceAdd,
-                       OptionalAttr<DenseI64ArrayAttr>:$parts, OptionalAttr<DenseI64ArrayAttr>:$narrow);
+                       OptionalAttr<DenseI64ArrayAttr>:$parts, OptionalAttr<DenseI64ArrayAttr>:$narrow,
+                       UnitAttr:$byThreads);
   let assemblyFormat = [{
     $fragment (`transposed` $transposed^)? `to` $tensor `[` $coordinates `]` `box` $box
     (`as` $extents^ `strides` $strides `steps` $steps)? `columns` $columns `swizzle` $swizzle (`deferred` $deferred^)?
     (`reduce_add` $reduceAdd^)?
-    (`parts` $parts^)? (`width` $width^ `of` $narrow)? attr-dict `:` type($fragment) `,` type($tensor)
+    (`parts` $parts^)? (`width` $width^ `of` $narrow)? (`by_threads` $byThreads^)? attr-dict
+    `:` type($fragment) `,` type($tensor)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -80,6 +80,8 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     // What a thread writes at a time: two elements that lie beside each other, or, transposed, in two rows.
     if (int64_t bytes = getElementBytes(store.getBuffer().getType().getElementType()); bytes != 2)
       lookAt(store.getTransposed() ? bytes : 2 * bytes);
+  } else if (auto read = dyn_cast<tile::ReadElementOp>(op)) {
+    lookAt(getElementBytes(read.getElement().getType()));
   } else if (auto ofKernel = dyn_cast<KernelOpInterface>(op); ofKernel && ofKernel.ordersTiles()) {
     // convert-tile-to-sim converts it.
     synchronizes = isAsynchronous = 1;

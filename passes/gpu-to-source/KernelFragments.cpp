@@ -264,9 +264,70 @@ void KernelWriter::write(tile::StoreFragmentOp store) {
          << use(store.getFragment(), Binding::Primary) << ");\n";
 }
 
+void KernelWriter::write(tile::StoreRowsOp store) {
+  writeOrigin(store);
+  needs("chunk_address");
+  size_t outer = enter();
+  auto tensor = cast<MemRefType>(store.getTensor().getType());
+  ArrayRef<int64_t> box = store.getBox();
+  int64_t last = box.size() - 1;
+  auto extentAlong = [&](int64_t dimension) {
+    return store.getExtents() ? std::to_string((*store.getExtents())[dimension])
+                              : extent(store, store.getTensor(), dimension);
+  };
+  auto own = strides.find(store.getTensor());
+  auto strideAlong = [&](int64_t dimension) -> std::string {
+    if (store.getStrides())
+      return std::to_string((*store.getStrides())[dimension]);
+    if (int64_t known = tensor.getStridesAndOffset().first[dimension]; !ShapedType::isDynamic(known))
+      return std::to_string(known);
+    if (own != strides.end())
+      return own->second[dimension];
+    std::string product;
+    for (int64_t inner = dimension + 1; inner <= last; ++inner)
+      product += (product.empty() ? "" : " * ") + extentAlong(inner);
+    return product.find(' ') == std::string::npos ? product : "(" + product + ")";
+  };
+  tile::BufferType buffer = store.getBuffer().getType();
+  int64_t bytes = tile::getElementBytes(buffer.getElementType()), rest = buffer.getRows();
+  std::string row = unique("row"), inside, to, type = typeName(buffer.getElementType());
+  // A warp has a row, and each of its threads every 32nd element of it.
+  open("for (int " + Twine(row) + " = threadIdx.x % 128 / 32; " + row + " < " + Twine(rest) + "; " + row + " += 4)");
+  for (int64_t dimension = 0; dimension < last; ++dimension) {
+    rest /= box[dimension];
+    std::string place = unique("i"), digit = row;
+    if (rest > 1)
+      digit += " / " + std::to_string(rest);
+    if (dimension > 0 && box[dimension] > 1)
+      digit += " % " + std::to_string(box[dimension]);
+    line() << "const " << indexType << " " << place << " = " << use(store.getCoordinates()[dimension], Binding::Sum)
+           << (box[dimension] > 1 ? " + " + digit : "") << ";\n";
+    inside += (inside.empty() ? "" : " && ") + place + " < " + extentAlong(dimension);
+    std::string stride = strideAlong(dimension);
+    to += (to.empty() ? "" : " + ") + place + (stride == "1" ? "" : " * " + stride);
+  }
+  open("if (" + Twine(inside) + ")");
+  std::string begin = unique("to"), column = unique("column");
+  line() << type << " *const " << begin << " = reinterpret_cast<" << type << " *>("
+         << use(store.getTensor(), Binding::Primary) << ") + (" << to << " + "
+         << use(store.getCoordinates()[last], Binding::Sum) << ");\n";
+  open("for (int " + Twine(column) + " = threadIdx.x % 32; " + column + " < " + Twine(box[last]) + " && " + column +
+       " < " + extentAlong(last) + " - " + use(store.getCoordinates()[last], Binding::Product) + "; " + column +
+       " += 32)");
+  std::string byte = bytes == 1 ? column : column + " * " + std::to_string(bytes);
+  line() << begin << "[" << column << "] = *reinterpret_cast<const " << type << " *>(chunk_address<"
+         << buffer.getPanelRowBytes() << ", " << buffer.getPanelBytes() << ", "
+         << (buffer.getSwizzle() ? "true" : "false") << ">(" << use(store.getBuffer()) << ", " << row << ", " << byte
+         << " / 16) + " << byte << " % 16);\n";
+  close();
+  close();
+  close();
+  leave(outer);
+}
+
 bool KernelWriter::writeFragmentOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<tile::WgmmaOp, tile::WgmmaWaitOp, tile::MapOp, tile::StoreFragmentOp>([&](auto one) {
+      .Case<tile::WgmmaOp, tile::WgmmaWaitOp, tile::MapOp, tile::StoreFragmentOp, tile::StoreRowsOp>([&](auto one) {
         write(one);
         return true;
       })

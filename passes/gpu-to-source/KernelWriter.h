@@ -66,6 +66,7 @@ private:
   void write(tile::WgmmaWaitOp wait);
   void write(tile::MapOp map);
   void write(tile::StoreFragmentOp store);
+  void write(tile::StoreRowsOp store);
   void write(tile::ArriveOp arrive);
   void writeBuffers(tile::RingOp ring, mlir::Value slot, mlir::ValueRange buffers);
   std::optional<Expression> tileExpression(mlir::Operation *op);

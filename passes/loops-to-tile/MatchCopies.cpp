@@ -111,9 +111,9 @@ bool TileCopy::hasTensorDimensions() const {
 }
 
 /// A tensor with strides of its own is one whose rows TMA can step over.
-static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagnostic()> refuse) {
+static LogicalResult checkStrides(Value tensor, bool byThreads, llvm::function_ref<InFlightDiagnostic()> refuse) {
   auto type = cast<MemRefType>(tensor.getType());
-  if (type.getLayout().isIdentity())
+  if (type.getLayout().isIdentity() || byThreads)
     return success();
   if (!hasUnitRows(type))
     return refuse() << "expected a tensor whose last stride is 1, as TMA copies rows, got " << getBufferName(tensor)
@@ -193,12 +193,15 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   auto how = store->getAttrOfType<schedule::CopyAttr>(schedule::kCopyAttr);
   copy.swizzle = how.getSwizzle();
   copy.isDeferred = how.getDeferred();
+  copy.byThreads = how.getBy() == schedule::Copier::Threads;
+  if (copy.byThreads && isLoad)
+    return refuse() << "expected TMA to copy to shared memory, got threads";
   if (copy.isDeferred && isLoad)
     return refuse() << "expected a result to be deferred, got a copy to shared memory";
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
   if (!tile::isTileElement(type.getElementType()))
     return refuse() << "expected elements of whole bytes, got " << type.getElementType();
-  if (failed(checkStrides(copy.tensor, refuse)))
+  if (failed(checkStrides(copy.tensor, copy.byThreads, refuse)))
     return failure();
   ValueRange places = isLoad ? ValueRange(copy.load.getIndices()) : ValueRange(store.getIndices());
   auto inTensor = index::getLinearIndices(places);
@@ -325,22 +328,25 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
 
   int64_t bytes = tile::getElementBytes(type.getElementType());
   int64_t inRow = joined ? shape.back() : index::getKnownDivisor(copy.tensor, rank - 1);
-  if (type.getLayout().isIdentity() && inRow * bytes % tile::kTensorStrideBytes)
+  if (!copy.byThreads && type.getLayout().isIdentity() && inRow * bytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
                     << " bytes, which TMA can step over, got " << describeRow(copy, inRow);
   if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() &&
-      llvm::is_contained(strides, ShapedType::kDynamic))
+      (copy.byThreads || llvm::is_contained(strides, ShapedType::kDynamic)))
     return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor)
                     << " as it is, for it has strides that only a call knows";
   for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
-    if (!ShapedType::isDynamic(dimension.stride) && dimension.stride * bytes % tile::kTensorStrideBytes)
+    if (copy.byThreads && dimension.step > 1)
+      return refuse() << "expected threads to copy every element of a dimension, got one in " << dimension.step;
+    else if (!copy.byThreads && !ShapedType::isDynamic(dimension.stride) &&
+             dimension.stride * bytes % tile::kTensorStrideBytes)
       return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes
                       << " bytes along a dimension, got " << dimension.stride * bytes;
-  if (!copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))
+  if (!copy.byThreads && !copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))
     return refuse() << "expected boxes that begin at multiples of " << tile::kTensorStrideBytes << " bytes of a row of "
                     << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes
                     << " elements, as TMA copies them";
-  if (int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
+  if (!copy.byThreads && int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
     return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
   bool isByRows = !isLoad && transposed.contains(copy.buffer);
   int64_t all = isByRows ? copy.rows : copy.columns;

@@ -118,7 +118,7 @@ LogicalResult TileRaiser::raiseStore(Operation *of, memref::StoreOp store) {
       builder.getI64IntegerAttr(copy->swizzle), isTransposed ? builder.getUnitAttr() : UnitAttr(),
       copy->isDeferred ? builder.getUnitAttr() : UnitAttr(),
       store->hasAttr(schedule::kReduceAddAttr) ? builder.getUnitAttr() : UnitAttr(), /*parts=*/DenseI64ArrayAttr(),
-      /*narrow=*/DenseI64ArrayAttr());
+      /*narrow=*/DenseI64ArrayAttr(), copy->byThreads ? builder.getUnitAttr() : UnitAttr());
   made->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(copy->buffer)));
   hasResult = true;
   return success();

@@ -35,6 +35,7 @@ private:
   mlir::Value getBuffer(tile::StoreOp store);
   mlir::Value getMap(tile::StoreOp store, tile::BufferType part);
   mlir::Value getNarrowMap(tile::StoreOp store, tile::BufferType part, int64_t width);
+  void emitRows(tile::StoreOp store, mlir::Value buffer, mlir::ValueRange coordinates);
   void emitCopy(tile::StoreOp store, mlir::Value buffer, mlir::ValueRange coordinates, int64_t firstColumn);
 
   tile::KernelOp kernel;
@@ -42,6 +43,7 @@ private:
   mlir::OpBuilder builder;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> buffers, maps;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> narrowMaps;
+  bool hasTMA = false;                                                        // copies of buffers
   llvm::DenseSet<mlir::Value> written;                                        // buffers, by stores so far
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> shared; // by stages and types
 };

@@ -47,6 +47,7 @@ struct TileCopy {
   int64_t swizzle = 0;
   int64_t atOnce = 0;      // so many columns of the tile, or of the accumulator, are in the buffer at a time
   bool isDeferred = false; // until the block's next tile is computed
+  bool byThreads = false;  // not by TMA
   mlir::Location getLoc() const { return const_cast<TileCopy *>(this)->store.getLoc(); }
   llvm::SmallVector<int64_t> getBox() const;
   /// The rows, along each dimension where there is more than one.

@@ -80,7 +80,7 @@ static LogicalResult verifyStore(tile::KernelOp kernel, Block &role, tile::Store
   for (size_t at = 0; store.getTransposed() && at < narrow.size(); at += 3)
     if (int64_t left = narrow[at] % store.getPartColumns(); left && failed(verify(tile::kWgmmaRows, left)))
       return failure();
-  return getMapType(store, getPartType(kernel, store));
+  return store.getByThreads() ? success() : LogicalResult(getMapType(store, getPartType(kernel, store)));
 }
 
 Value StorePlacer::getBuffer(tile::StoreOp store) {
@@ -199,6 +199,17 @@ void StorePlacer::emitCopy(tile::StoreOp store, Value buffer, ValueRange coordin
   });
 }
 
+void StorePlacer::emitRows(tile::StoreOp store, Value buffer, ValueRange coordinates) {
+  auto part = cast<tile::BufferType>(buffer.getType());
+  SmallVector<int64_t> box(store.getBox());
+  if (store.getTransposed())
+    box = *TileBox::of(store).getPart(part.getRows());
+  else
+    box.back() = part.getColumns();
+  tile::StoreRowsOp::create(builder, store.getLoc(), buffer, store.getTensor(), coordinates,
+                            builder.getDenseI64ArrayAttr(box), store.getExtentsAttr(), store.getStridesAttr());
+}
+
 /// What stores a fragment to shared memory rounds it; one that is held takes half as many registers rounded.
 static Value withoutRounding(Value fragment) {
   auto map = fragment.getDefiningOp<tile::MapOp>();
@@ -248,11 +259,13 @@ LogicalResult StorePlacer::place(tile::StoreOp store) {
   for (int64_t part = firstPart; part < firstPart + count; ++part) {
     Value buffer = parts[part % places];
     if (!isFirst || part - firstPart >= places) {
-      tile::WaitStoresOp::create(builder, at, places - 1, /*read=*/true);
+      if (!store.getByThreads())
+        tile::WaitStoresOp::create(builder, at, places - 1, /*read=*/true);
       tile::SyncWarpgroupOp::create(builder, at);
     }
     tile::StoreFragmentOp::create(builder, at, fragment, part * columns, store.getTransposed(), buffer);
-    tile::FenceAsyncOp::create(builder, at);
+    if (!store.getByThreads())
+      tile::FenceAsyncOp::create(builder, at);
     tile::SyncWarpgroupOp::create(builder, at);
     SmallVector<Value> coordinates(begins);
     if (part && store.getTransposed())
@@ -260,6 +273,11 @@ LogicalResult StorePlacer::place(tile::StoreOp store) {
     else if (part)
       coordinates.back() = affine::makeComposedAffineApply(builder, at, builder.getAffineDimExpr(0) + part * columns,
                                                            {OpFoldResult(begins.back())});
+    if (store.getByThreads()) {
+      emitRows(store, buffer, coordinates);
+      continue;
+    }
+    hasTMA = true;
     auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&elect.getBody());
@@ -306,7 +324,7 @@ void StorePlacer::place(tile::ShareOp share) {
 }
 
 void StorePlacer::finish() {
-  if (buffers.empty())
+  if (!hasTMA)
     return;
   builder.setInsertionPointToEnd(&role);
   tile::WaitStoresOp::create(builder, kernel.getLoc(), 0, /*read=*/true);

@@ -49,6 +49,7 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     getOperation().walk([](tile::FillOp fill) { expand(fill); });
     getOperation().walk([](tile::SaveFragmentOp save) { expand(save); });
     getOperation().walk([](tile::RestoreFragmentOp restore) { expand(restore); });
+    getOperation().walk([](tile::StoreRowsOp store) { expand(store); });
   }
 
   /// A thread's elements, this many at a time, beside those of its neighbours: of how many, and where the first are.
@@ -102,6 +103,75 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     restore.replaceAllUsesWith(
         tile::AssembleOp::create(builder, loc, restore.getFragment().getType(), elements).getResult());
     restore.erase();
+  }
+
+  /// A warp takes every fourth row.
+  static void expand(tile::StoreRowsOp store) {
+    OpBuilder builder(store);
+    Location loc = store.getLoc();
+    Value tensor = store.getTensor();
+    if (store.getExtents()) {
+      auto own = cast<MemRefType>(tensor.getType());
+      auto layout = StridedLayoutAttr::get(store.getContext(), 0, *store.getStrides());
+      auto type = MemRefType::get(*store.getExtents(), own.getElementType(), layout, own.getMemorySpace());
+      tensor =
+          memref::ReinterpretCastOp::create(builder, loc, type, tensor, 0, *store.getExtents(), *store.getStrides());
+    }
+    tile::BufferType buffer = store.getBuffer().getType();
+    ArrayRef<int64_t> box = store.getBox();
+    int64_t last = box.size() - 1, columns = box.back();
+    auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+    auto apply = [&](AffineExpr expr, ArrayRef<Value> values) -> Value {
+      return affine::makeComposedAffineApply(builder, loc, expr, getAsOpFoldResult(values));
+    };
+    AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
+    auto isInside = [&](Value place, int64_t dimension) -> Value {
+      Value extent = memref::DimOp::create(builder, loc, tensor, dimension);
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, place, extent);
+    };
+    Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+    Value warp = apply((d0 % tile::kWarpgroupSize).floorDiv(kWarpSize), {thread});
+    Value lane = apply(d0 % kWarpSize, {thread});
+    // Of each turn of a warp along a row.
+    SmallVector<Value> own, places, inside;
+    for (int64_t first = 0; first < columns; first += kWarpSize) {
+      own.push_back(apply(d0 + first, {lane}));
+      places.push_back(apply(d0 + d1 + first, {store.getCoordinates()[last], lane}));
+      inside.push_back(isInside(places.back(), last));
+      if (first + kWarpSize > columns)
+        inside.back() = arith::AndIOp::create(
+            builder, loc, inside.back(),
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, own.back(), constant(columns)));
+    }
+    auto loop =
+        scf::ForOp::create(builder, loc, warp, constant(buffer.getRows()), constant(tile::kWarpgroupSize / kWarpSize));
+    builder.setInsertionPointToStart(loop.getBody());
+    Value row = loop.getInductionVar(), isRow;
+    SmallVector<Value> indices(store.getCoordinates());
+    int64_t stride = buffer.getRows();
+    for (int64_t dimension = 0; dimension < last; ++dimension) {
+      stride /= box[dimension];
+      indices[dimension] = apply(d0 + d1.floorDiv(stride) % box[dimension], {indices[dimension], row});
+      Value within = isInside(indices[dimension], dimension);
+      isRow = isRow ? arith::AndIOp::create(builder, loc, isRow, within).getResult() : within;
+    }
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isRow, /*withElseRegion=*/false).thenBlock());
+    // All that are read first are on their way together. A lane past the last column reads any one of the row.
+    SmallVector<Value> elements;
+    for (Value column : own) {
+      if (columns % kWarpSize)
+        column = arith::MinSIOp::create(builder, loc, column, constant(columns - 1));
+      elements.push_back(
+          tile::ReadElementOp::create(builder, loc, buffer.getElementType(), store.getBuffer(), row, column));
+    }
+    for (auto [element, place, condition] : llvm::zip(elements, places, inside)) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false).thenBlock());
+      indices.back() = place;
+      memref::StoreOp::create(builder, loc, element, tensor, indices);
+    }
+    store.erase();
   }
 
   static void expand(tile::FillOp fill) {

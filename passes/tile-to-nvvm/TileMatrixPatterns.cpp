@@ -218,6 +218,30 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
   }
 };
 
+struct ConvertReadElement : ConvertOpToLLVMPattern<tile::ReadElementOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::ReadElementOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SharedAddress address(rewriter, loc);
+    tile::BufferType buffer = op.getBuffer().getType();
+    int64_t bytes = tile::getElementBytes(buffer.getElementType());
+    auto parts = [&](Value value, int64_t by) {
+      unsigned bits = llvm::Log2_64(by);
+      Value upper = LLVM::LShrOp::create(rewriter, loc, value, address.constant(bits));
+      return std::pair(upper, LLVM::AndOp::create(rewriter, loc, value, address.constant(by - 1)).getResult());
+    };
+    Value byte = address.multiply(address.narrow(adaptor.getColumn()), bytes);
+    auto [panel, inPanel] = parts(byte, buffer.getPanelRowBytes());
+    auto [chunk, within] = parts(inPanel, 16);
+    Value pointer = address.offset(adaptor.getBuffer(), address.multiply(panel, buffer.getPanelBytes()));
+    LaneAddress place(rewriter, loc, pointer, buffer, address.narrow(adaptor.getRow()), chunk);
+    Type element = getTypeConverter()->convertType(op.getElement().getType());
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, address.offset(place.down(0), within), bytes);
+    return success();
+  }
+};
+
 /// One register of each 16 columns of a row: two neighbours of the first 8, two of the others.
 struct ConvertPack : ConvertOpToLLVMPattern<tile::PackOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -299,7 +323,7 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment,
-               ConvertPack, ConvertExtract, ConvertAssemble>(converter);
+               ConvertReadElement, ConvertPack, ConvertExtract, ConvertAssemble>(converter);
 }
 
 } // namespace tilewright

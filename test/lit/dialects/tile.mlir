@@ -9,7 +9,7 @@
 !mine = !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>
 !mapA = !tile.tensor_map<128x64xbf16, swizzle = 128>
 !mapC = !tile.tensor_map<64x64xbf16, swizzle = 128>
-func.func @kernel(%mapA: !mapA, %mapC: !mapC, %mapD: !tile.tensor_map<64x64xf32>, %i: index, %slot: i32, %saved: memref<4x16384xf32>, %arrivals: memref<2xi64>) {
+func.func @kernel(%mapA: !mapA, %mapC: !mapC, %mapD: !tile.tensor_map<64x64xf32>, %i: index, %slot: i32, %odd: memref<96x77xf32>, %saved: memref<4x16384xf32>, %arrivals: memref<2xi64>) {
   // CHECK: tile.ring consumers 2 : <3, <128x64xbf16, swizzle = 128>, <256x64xbf16, swizzle = 128>>
   %ring = tile.ring consumers 2 : !ring
   // CHECK: tile.alloc : <128x256xbf16, swizzle = 128>
@@ -62,6 +62,12 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %mapD: !tile.tensor_map<64x64xf32>
       tile.store_fragment %sum to %m : !tile.fragment<64x256xf32>, !mine
       // CHECK: tile.store_fragment %{{.*}} from 128 to %{{.*}} : <64x256xf32>, <64x64xf32>
       tile.store_fragment %sum from 128 to %d : !tile.fragment<64x256xf32>, !tile.buffer<64x64xf32>
+      // CHECK: tile.store_rows %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] box [64, 64] : <64x64xf32>, memref<96x77xf32>
+      tile.store_rows %d to %odd[%i, %i] box [64, 64] : !tile.buffer<64x64xf32>, memref<96x77xf32>
+      // CHECK: tile.store_rows %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] box [64, 64] as [7392, 1] strides [1, 1] : <64x64xf32>
+      tile.store_rows %d to %odd[%i, %i] box [64, 64] as [7392, 1] strides [1, 1] : !tile.buffer<64x64xf32>, memref<96x77xf32>
+      // CHECK: tile.read_element %{{.*}}[%{{.*}}, %{{.*}}] : <64x64xf32> -> f32
+      %element = tile.read_element %d[%i, %i] : !tile.buffer<64x64xf32> -> f32
       // CHECK: tile.store_fragment %{{.*}} from 192 transposed to %{{.*}} : <64x256xf32>, <64x64xf32>
       tile.store_fragment %sum from 192 transposed to %d : !tile.fragment<64x256xf32>, !tile.buffer<64x64xf32>
       // CHECK: tile.save_fragment %{{.*}} to %{{.*}}[%{{.*}}] : <64x256xf32>, memref<4x16384xf32>

@@ -403,3 +403,51 @@ func.func @row_reduce_elements(%f: !tile.fragment<64x64xf32>, %g: !tile.fragment
   %r = tile.row_reduce max %f into %g : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xi32>
   return
 }
+
+// -----
+
+func.func @rows_rank(%b: !tile.buffer<64x64xf32>, %c: memref<96x77xf32>, %i: index) {
+  // expected-error@+1 {{'tile.store_rows' op expected a coordinate for each dimension of a box like the tensor, of at least two, got 1 coordinates and a box of 2 dimensions of 2}}
+  tile.store_rows %b to %c[%i] box [64, 64] : !tile.buffer<64x64xf32>, memref<96x77xf32>
+  return
+}
+
+// -----
+
+func.func @rows_strides(%b: !tile.buffer<64x64xf32>, %c: memref<96x77xf32>, %i: index) {
+  // expected-error@+1 {{'tile.store_rows' op expected a stride for each of 2 dimensions, got 1}}
+  tile.store_rows %b to %c[%i, %i] box [64, 64] as [96, 77] strides [77] : !tile.buffer<64x64xf32>, memref<96x77xf32>
+  return
+}
+
+// -----
+
+func.func @rows_layout(%b: !tile.buffer<64x64xf32>, %c: memref<96x77xf32, strided<[80, 1]>>, %i: index) {
+  // expected-error@+1 {{'tile.store_rows' op expected a tensor in global memory, row-major if it has other dimensions, got 'memref<96x77xf32, strided<[80, 1]>>'}}
+  tile.store_rows %b to %c[%i, %i] box [64, 64] as [96, 77] strides [77, 1] : !tile.buffer<64x64xf32>, memref<96x77xf32, strided<[80, 1]>>
+  return
+}
+
+// -----
+
+func.func @rows_box(%b: !tile.buffer<64x64xf32>, %c: memref<96x77xf32>, %i: index) {
+  // expected-error@+1 {{'tile.store_rows' op expected a box of the buffer's 64 rows and 64 columns, got [64, 32]}}
+  tile.store_rows %b to %c[%i, %i] box [64, 32] : !tile.buffer<64x64xf32>, memref<96x77xf32>
+  return
+}
+
+// -----
+
+func.func @rows_elements(%b: !tile.buffer<64x64xf32>, %c: memref<96x77xbf16>, %i: index) {
+  // expected-error@+1 {{'tile.store_rows' op expected a tensor of the buffer's elements, got 'memref<96x77xbf16>' for '!tile.buffer<64x64xf32>'}}
+  tile.store_rows %b to %c[%i, %i] box [64, 64] : !tile.buffer<64x64xf32>, memref<96x77xbf16>
+  return
+}
+
+// -----
+
+func.func @read_element(%b: !tile.buffer<64x64xf32>, %i: index) {
+  // expected-error@+1 {{'tile.read_element' op expected an element of '!tile.buffer<64x64xf32>', got 'bf16'}}
+  %x = tile.read_element %b[%i, %i] : !tile.buffer<64x64xf32> -> bf16
+  return
+}

@@ -416,3 +416,19 @@ func.func @gathered_coordinates(%A: memref<9x2x32x64xbf16>, %c0: index, %c1: ind
   }
   return
 }
+
+// -----
+
+func.func @threads_add(%f: !tile.fragment<64x64xf32>, %C: memref<96x77xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op expected TMA to add to a tensor and to store tiles of several widths, got threads}}
+  tile.store %f to %C[%i, %i] box [64, 64] columns 64 swizzle 128 reduce_add by_threads : !tile.fragment<64x64xf32>, memref<96x77xf32>
+  return
+}
+
+// -----
+
+func.func @threads_step(%f: !tile.fragment<64x64xf32>, %C: memref<128x77xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op expected threads to store every element of a box, got steps [2, 1]}}
+  tile.store %f to %C[%i, %i] box [64, 64] as [128, 77] strides [77, 1] steps [2, 1] columns 64 swizzle 128 by_threads : !tile.fragment<64x64xf32>, memref<128x77xf32>
+  return
+}

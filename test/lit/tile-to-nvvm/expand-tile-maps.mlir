@@ -126,3 +126,38 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// A warp stores every fourth row, and each of its threads every 32nd element that is inside of the tensor.
+gpu.module @rows {
+  // CHECK-LABEL: gpu.func @rows
+  // CHECK-SAME: %[[C:.*]]: memref<96x77xbf16>, %[[I:.*]]: index, %[[J:.*]]: index
+  gpu.func @rows(%C: memref<96x77xbf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c = tile.alloc at 0 : !tile.buffer<64x64xbf16, swizzle = 128>
+    // CHECK: %[[THREAD:.*]] = gpu.thread_id x
+    // CHECK: %[[WARP:.*]] = affine.apply {{.*}}[%[[THREAD]]]
+    // CHECK: %[[FIRST:.*]] = affine.apply {{.*}}[%[[THREAD]], %[[J]]]
+    // CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %[[FIRST]], %{{.*}}
+    // CHECK: scf.for %[[ROW:.*]] = %[[WARP]] to %{{.*}} step %{{.*}} {
+    // CHECK: %[[PLACE:.*]] = affine.apply {{.*}}(%[[ROW]])[%[[I]]]
+    // CHECK: %[[IS:.*]] = arith.cmpi slt, %[[PLACE]]
+    // CHECK: scf.if %[[IS]] {
+    // CHECK: %[[X:.*]] = tile.read_element %{{.*}}[%[[ROW]], %{{.*}}]
+    // CHECK: %[[Y:.*]] = tile.read_element %{{.*}}[%[[ROW]], %{{.*}}]
+    // CHECK: scf.if %[[INSIDE]] {
+    // CHECK-NEXT: memref.store %[[X]], %[[C]][%[[PLACE]], %[[FIRST]]]
+    // CHECK: memref.store %[[Y]], %[[C]]
+    tile.store_rows %c to %C[%i, %j] box [64, 64] : !tile.buffer<64x64xbf16, swizzle = 128>, memref<96x77xbf16>
+    gpu.return
+  }
+
+  // Dimensions of its own, and rows along two of them.
+  // CHECK-LABEL: gpu.func @images
+  // CHECK: %[[VIEW:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [9, 9, 3], strides: [27, 3, 1]
+  // CHECK: scf.for
+  // CHECK: memref.store %{{.*}}, %[[VIEW]][%{{.*}}, %{{.*}}, %{{.*}}]
+  gpu.func @images(%C: memref<81x3xf32>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c = tile.alloc at 0 : !tile.buffer<64x8xf32, swizzle = 32>
+    tile.store_rows %c to %C[%i, %i, %j] box [8, 8, 8] as [9, 9, 3] strides [27, 3, 1] : !tile.buffer<64x8xf32, swizzle = 32>, memref<81x3xf32>
+    gpu.return
+  }
+}

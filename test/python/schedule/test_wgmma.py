@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes as ml_dtypes  # names of its types are NumPy's
+import numpy as np
 import pytest
 
 import tilewright as tw
@@ -191,9 +193,33 @@ def test_rows_that_the_engine_cannot_store_are_stored_by_threads() -> None:
     assert "tile.tma_load" in text and "tile.tma_store" not in text and "memref.store" in text
 
 
-def test_whole_tiles_of_such_rows_go_by_way_of_a_workspace() -> None:
+def test_threads_store_whole_tiles_of_such_rows_by_way_of_shared_memory() -> None:
     text = str(tw.lower(*schedules.matmul_wgmma(300, 511, 136, transpose_b=True), stage="gpu"))
-    assert "tile.tma_store" in text and text.count("gpu.launch_func") == 2
+    assert "tile.store_rows" in text and "tile.tma_store" not in text and text.count("gpu.launch_func") == 1
+
+
+@pytest.mark.parametrize(
+    ("M", "N", "options"),
+    [
+        (200, 333, {}),
+        (130, 257, {"out_dtype": "bfloat16"}),
+        (70, 131, {"swap_ab": True, "tile": (64, 64), "out_dtype": "bfloat16"}),
+        (300, 77, {"tile": (64, 48), "blocks": 2}),
+        (128, 514, {"tile": (128, 240), "out_dtype": "bfloat16"}),
+        (260, 513, {"tile": (64, 256), "blocks": 3, "deferred": True, "out_dtype": "bfloat16"}),
+        (65, 67, {"batch": 3, "tile": (64, 64)}),
+    ],
+)
+def test_rows_that_threads_store_are_right(M: int, N: int, options: dict[str, Any]) -> None:
+    s, tensors = schedules.matmul_wgmma(M, N, 72, "bfloat16", transpose_b=True, **options)
+    func = tw.build(s, tensors, target="sim -arch=sm_90a", name="odd")
+    rng, some = np.random.default_rng(0), (options["batch"],) if "batch" in options else ()
+    a, b = (rng.integers(-3, 4, (*some, rows, 72)).astype("bfloat16") for rows in (M, N))
+    c = np.full((*some, M, N), -1, options.get("out_dtype", "float32"))
+    func(a, b, c)
+    wanted = a.astype("float64") @ b.astype("float64").swapaxes(-1, -2)
+    assert "tile.store_rows" in str(tw.lower(s, tensors, stage="gpu"))
+    np.testing.assert_array_equal(c.astype("float64"), wanted.astype(c.dtype).astype("float64"))
 
 
 def test_blocks_that_stay_go_through_all_tiles() -> None:
@@ -438,6 +464,10 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     (
         {"change": lambda s, C, **others: s[C].copy_by("tma")},
         "copy_by: stage 'C': expected a copy of a stage in shared memory",
+    ),
+    (
+        {"copied": "B", "change": lambda s, AS, **others: s[AS].copy_by("threads")},
+        "copy_by: stage 'A.shared': expected TMA to copy to shared memory, got threads",
     ),
     (
         {"change": lambda s, P, **others: s[P].copy_by("tma")},

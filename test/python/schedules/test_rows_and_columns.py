@@ -116,9 +116,10 @@ def test_rows_stay_in_registers() -> None:
     assert ".local" not in func.ptx
 
 
-def test_odd_columns_are_stored_by_tma_all_the_same() -> None:
-    """To a workspace whose rows are multiples of 16 bytes, from which another kernel copies them."""
+def test_neighbouring_threads_store_neighbours_of_odd_columns() -> None:
+    """From shared memory, to which the tensor cores' tile is written first."""
     s, tensors = schedules.matmul_wgmma(1024, 1001, 512, "float16", out_dtype="float16")
     ptx = tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx
     (kernel,) = (part for part in ptx.split(".entry") if "wgmma.mma_async" in part)
-    assert "cp.async.bulk.tensor.2d.global.shared" in kernel and "st.global" not in kernel
+    assert "cp.async.bulk.tensor.2d.global.shared" not in kernel and "stmatrix" in kernel
+    assert 0 < kernel.count("st.global.b16") <= 8  # of a warp, every 32nd element of a part of a row

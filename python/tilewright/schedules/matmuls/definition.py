@@ -8,7 +8,7 @@ from typing import Any
 
 from ...dtypes import stored_as
 from ...errors import TilewrightValueError as ValueError
-from ...te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum
+from ...te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum
 from ...te import all as all_of
 from ...te.schedule import Schedule, create_schedule
 from ...te.tensor import Extent
@@ -61,7 +61,6 @@ def matmul_of_tiles(
     epilogue: Callable[..., Expr] | None,
     split_k: int,
     whole: int | tuple[bool, bool],
-    whole_rows: int = 1,
     swap_ab: bool = False,
     turned: tuple[bool, bool] = (False, False),
 ) -> TiledMatmul:
@@ -70,9 +69,8 @@ def matmul_of_tiles(
     `dtypes` are those of the operands, of the accumulator and of C.
 
     An operand is first copied to a workspace of whole tiles if `whole` says so. This also happens if its rows are not
-    multiples of the given number of elements. With a `split_k` above 1, the accumulator has this many in its first
-    dimension. Otherwise C is copied from a workspace if its rows are not multiples of `whole_rows` elements. For a
-    symbolic extent, its known divisor counts. With `swap_ab`, the accumulator is that of C's transpose, the matmul of
+    multiples of the given number of elements. For a symbolic extent, its known divisor counts. With a `split_k` above
+    1, the accumulator has this many in its first dimension. With `swap_ab`, the accumulator is that of C's transpose, the matmul of
     B's transpose and A's. Operands that are `turned` are first transposed into a workspace.
     """
     M, N, K = extents
@@ -80,10 +78,7 @@ def matmul_of_tiles(
         raise ValueError(f"expected a number for K, which split_k={split_k} divides, got {K}")
     in_dtype, acc_dtype, out_dtype = dtypes
     dtype = stored_as(in_dtype)
-    stored = N if split_k > 1 else round_up(N, whole_rows)
-    rows, columns, length = (
-        round_up(size, of) for size, of in ((M, tile[0]), (stored, tile[1]), (K, split_k * tile[2]))
-    )
+    rows, columns, length = (round_up(size, of) for size, of in ((M, tile[0]), (N, tile[1]), (K, split_k * tile[2])))
     share = length if split_k == 1 else length // split_k
     some = () if batch is None else (batch,)
     A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
@@ -117,16 +112,7 @@ def matmul_of_tiles(
 
     if split_k == 1:
         P = compute(swapped((*some, rows, columns)), lambda *at: accumulated(at, k), name="P")
-        shape = (*some, M, stored)
-        is_whole = bool(stored == N)
-
-        def of_sum(*at: Expr) -> Expr:
-            # What an epilogue reads ends with C.
-            return result(P[swapped(at)], *(at if is_whole else (*at[:-1], min(at[-1], N - 1))))
-
-        C = tiled = total = compute(shape, of_sum, name="C" if is_whole else "Cp")
-        if not is_whole:
-            C = compute((*some, M, N), lambda *at: tiled[at], name="C")
+        C = tiled = total = compute((*some, M, N), lambda *at: result(P[swapped(at)], *at), name="C")
     else:
         p = reduce_axis((0, split_k), "p")
         shape = (split_k, *some, rows, columns)
@@ -146,8 +132,6 @@ def matmul_of_tiles(
             copy(s[read])
     if split_k > 1:
         add_up(s, C, total)
-    elif C is not tiled:
-        copy(s[C])
     return TiledMatmul(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
 
 

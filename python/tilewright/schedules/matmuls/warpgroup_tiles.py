@@ -79,12 +79,13 @@ def tile_by_wgmma(
     blocks = device.sms if how.blocks == 0 else how.blocks
     warpgroups, block_k = m // 64, SPAN // item_bytes(operands[0].dtype)
     made, transpose_a, transpose_b = item_bytes(tiled.dtype), *transposed
-    # TMA stores rows of multiples of 16 bytes, of tiles that are whole somewhere, in panels that divide them.
+    # Tiles that are whole somewhere are stored by way of shared memory, in panels that divide them: rows of multiples of
+    # 16 bytes by TMA.
     span = gcd(tile[1] * made, SPAN)
     rows_of = extents[1] if joined else tiled.shape[-1]  # which may be longer than the result's
-    is_copied = divisor_of(rows_of) * made % ALIGNED == 0 and span >= LEAST_SPAN
+    copier = "tma" if divisor_of(rows_of) * made % ALIGNED == 0 else "threads"
     # Threads store 8 bits where the tile's rows are columns of C.
-    is_copied = is_copied and has_whole_tile and not (made == 1 and swap_ab)
+    is_copied = span >= LEAST_SPAN and has_whole_tile and not (made == 1 and swap_ab)
     stored = tiled
     if is_copied:
         _axes(s[tiled], joined)  # which are then those of the stage in shared memory
@@ -106,14 +107,11 @@ def tile_by_wgmma(
         i, j = s[stored].op.axis[-2:]
         columns = how.columns
         if columns is None:
-            # All, if there is as much of operands on its way as hides memory, or at most two panels that divide them,
-            # of which one is written to while the other is stored.
-            panel = gcd(n, span // made)
-            is_small = sets * made <= shared_limit - _ENOUGH * (m + n) * SPAN
-            # A part has at least sixteen: of an odd number of eights all are stored at once.
-            columns = n if is_small or n % 16 else panel * (2 - n // panel % 2)
+            columns = _columns_at_once(
+                n, span // made, copier, shared_limit - _ENOUGH * (m + n) * SPAN, sets // n * made
+            )
         shared = sets // n * columns * made
-        s[tiled].copy_by("tma", swizzle=span, columns=columns, deferred=deferred)
+        s[tiled].copy_by(copier, swizzle=span, columns=columns, deferred=deferred)
     warpgroup, of_warpgroup = s[stored].split(j if swap_ab else i, factor=64)
     if swap_ab:
         s[stored].reorder(warpgroup, i, of_warpgroup)
@@ -146,6 +144,21 @@ def tile_by_wgmma(
             group = 1 << (group.bit_length() - 1)
         order: dict[str, Any] = {"stream_k": how.stream_k, "narrower": how.narrower, "serpentine_k": how.serpentine_k}
         s[tiled].persistent(blocks, raster=how.raster, group=group, **order)
+
+
+def _columns_at_once(n: int, most: int, copier: str, left: int, column: int) -> int:
+    """The columns of n that are in shared memory at a time, in panels of at most `most`.
+
+    It is all columns, if as much of operands is on its way as hides memory: if they fit in the bytes that are `left`.
+    Else TMA stores one of at most two panels while the other is written to. Threads store as much of a row as fits.
+    """
+    # A part has at least sixteen: of an odd number of eights all are stored at once.
+    if n * column <= left or n % 16:
+        return n
+    panel = gcd(n, most)
+    few = panel * (2 - n // panel % 2)
+    wider = [some for some in range(few, n, panel) if n % some == 0 and some * column <= left]
+    return max([few, *wider]) if copier == "threads" else few
 
 
 def _axes(stage: Stage, joined: Sequence[Sequence[int]]) -> list[IterVar]:

@@ -84,8 +84,7 @@ def matmul_wgmma(
     TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs
     rows of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another
     kernel. So is an operand of 8 or 32 bits that does not have k along its rows, which is transposed. The instruction's
-    first operand of tf32 is not: threads load it to registers. A C with other rows is copied from a workspace by a last
-    kernel if C has a whole tile; else threads store it.
+    first operand of tf32 is not: threads load it to registers. Threads store a C with other rows.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
     results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`).
@@ -149,8 +148,6 @@ def matmul_wgmma(
         epilogue=epilogue,
         split_k=split_k,
         whole=ALIGNED // item_bytes(in_dtype),
-        # Threads take ten times as long to store a tile as TMA, and half as long again as to copy it.
-        whole_rows=ALIGNED // item_bytes(out_dtype) if has_whole_tile else 1,
         swap_ab=swap_ab,
         turned=(turned[0], turned[1]),
     )

@@ -11,7 +11,7 @@ from .stage_handles import StageHandles
 
 __all__ = ["AsynchronousPrimitives"]
 
-_COPIERS, _RASTERS = ("tma",), ("row", "grouped", "hilbert")
+_COPIERS, _RASTERS = ("tma", "threads"), ("row", "grouped", "hilbert")
 
 
 class AsynchronousPrimitives(StageHandles):
@@ -20,7 +20,7 @@ class AsynchronousPrimitives(StageHandles):
     __slots__ = ()
 
     def copy_by(self, copier: str, swizzle: int = 128, columns: int | None = None, deferred: bool = False) -> None:
-        """The stage is copied by TMA, a tile at a time. ``"tma"`` is the only choice.
+        """The stage is copied a tile at a time, by TMA (``"tma"``) or, if it is an output, by ``"threads"``.
 
         A stage in shared memory is a box of a tensor in global memory, with zeros outside of the tensor. Each dimension
         of the box goes along a dimension of the tensor, with steps of up to 8 elements. The dimensions may have any
@@ -37,8 +37,11 @@ class AsynchronousPrimitives(StageHandles):
         their block's next tile are in flight, so the tensor cores need not wait for the store. If several warpgroups
         multiply, they begin each step one after the other. One rounds its part while the tensor cores work for another.
 
-        Requires: rows of the tile that are a multiple of `swizzle` bytes; rows of the tensor that are a multiple of 16
-        bytes. A box has at most 5 dimensions of at most 256 elements. The kernel multiplies by `wgmma`. A `deferred`
+        With ``"threads"``, neighbouring threads of a warp store neighbouring elements of a row of an output. The rows of
+        the tensor may then begin at any element.
+
+        Requires: rows of the tile that are a multiple of `swizzle` bytes. TMA also requires rows of the tensor that are
+        a multiple of 16 bytes. A box has at most 5 dimensions of at most 256 elements. The kernel multiplies by `wgmma`. A `deferred`
         output needs a kernel that is `persistent`, with one set of consumer warpgroups and an accumulator that is not
         promoted.
 
