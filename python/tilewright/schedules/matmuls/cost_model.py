@@ -25,6 +25,8 @@ __all__ = ["NUMBERS", "counted", "estimate", "estimates", "numbers", "seconds"]
 NUMBERS = Path(__file__).with_name("cost_model.json")
 # Bytes: what TMA and 16-byte copies need rows to be multiples of, a sector and a line of the cache, a step of wgmma.
 _ALIGNED, _SECTOR, _LINE, _SPAN = 16, 32, 128, 128
+_GRAIN = 8  # columns of an instruction
+_BY_THREADS = 3  # times as long as TMA threads take to store a tile
 _FEW = 48  # loads that a thread has under way
 
 Counts = Mapping[str, Any]
@@ -124,10 +126,9 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
             narrow = longer * over // less
             wide = ceil((tiles + longer - narrow) / device.sms)
             longest = waves - (waves - wide) * less / columns_across(problem, options)[1]
-    is_whole = split_k > 1 or (rows <= problem.M and columns <= problem.N)
     made = 4 if split_k > 1 else _made(problem)
     pads = (not problem.is_aligned[0], not problem.is_aligned[1])
-    is_copied = split_k == 1 and is_whole and problem.N * made % _ALIGNED != 0
+    by_threads = split_k == 1 and problem.N * made % _ALIGNED != 0
     return {
         # A step's matmul at the published rate.
         "step": 2.0 * rows * columns * block_k * problem.item_bytes / 2 / device.sm_peak("wgmma", "float16"),
@@ -140,8 +141,8 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
         "waves": waves,
         "longest": longest,
         "received": (rows + columns) * _SPAN,
-        **_asked(problem, device, (rows, columns), block_k, pads, turned, (along, down), _SPAN),
-        "stored": rows * columns * made,
+        **_asked(problem, device, (rows, columns), block_k, pads, turned, (along, down), _SPAN, 0 if swap_ab else 1),
+        "stored": rows * columns * made * (_BY_THREADS if by_threads else 1),
         "clustered": log2(down * along),
         "streamed": stream_k,
         "exchanged": 4.0 * rows * columns * (1 + max(1.0, at_work / tiles)) if stream_k else 0.0,
@@ -149,8 +150,6 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
         "parts": (split_k + 1) * problem.M * problem.N * 4 if split_k > 1 else 0,
         "is_split": split_k > 1,
         "is_dependent": bool(options.get("dependent")),
-        "copied_back": 4 * problem.batch * problem.M * problem.N if is_copied else 0,
-        "copies_back": is_copied,
         **_of_operands(problem, pads, turned),
         **_of_device(device),
     }
@@ -165,15 +164,21 @@ def _asked(
     turns: tuple[bool, bool],
     shared_by: tuple[int, int] = (1, 1),
     widest: int | None = None,
+    columns_of: int | None = None,
 ) -> dict[str, float]:
     """What a step asks of the second cache: pieces of rows, of at most `widest` bytes, their bytes, the lines that they
     touch and the sectors that they touch besides; how often one line is asked for at once, and how many pieces are
-    shorter. Blocks of a cluster share an operand."""
+    shorter. TMA is also asked for rows of a tile that are outside of the matrix. `columns_of` is the operand that has
+    the columns of the instruction. Blocks of a cluster share an operand."""
     item, extents = problem.item_bytes, (problem.M, problem.N)
-    found: dict[str, float] = dict.fromkeys(("rows", "bytes", "lines", "sectors", "hot", "short"), 0.0)
+    found: dict[str, float] = dict.fromkeys(("rows", "bytes", "lines", "sectors", "hot", "short", "outside"), 0.0)
     for place, (size, sharing) in enumerate(zip(tile, shared_by, strict=True)):
         # An operand that is copied first lies in whole tiles, and along k if it is turned.
         is_across, is_copied = problem.lies_across[place] and not turns[place], pads[place] or turns[place]
+        if not (is_across or is_copied):
+            # The columns of the instruction are no more than there are.
+            whole = min(size, _GRAIN * ceil(extents[place] / _GRAIN)) if place == columns_of else size
+            found["outside"] += (whole - extents[place] / ceil(extents[place] / size)) / sharing
         size = min(size, extents[place])
         length, rows = (size, block_k) if is_across else (block_k, size)
         span = gcd(tile[place] * item, widest) if widest and is_across else length * item
@@ -198,6 +203,7 @@ def _by_warpgroups(f: Counts, of: Mapping[str, float]) -> Any:
     multiplying = multiplying * (1 + of["promoting"] * f["promotes"]) * (1 + of["alone"] * f["is_one"])
     copying = f["received"] / of["receiving"]
     asking = of["row"] * f["rows"] + of["line"] * f["lines"] + of["sector"] * f["sectors"] + of["short"] * f["short"]
+    asking = asking + of["outside"] * f["outside"]
     caching = f["at_work"] * (f["bytes"] + _SECTOR * f["sectors"]) / cache_rate
     step = _at_once(of["wg_overlap"], multiplying, copying, asking, caching, of["hot"] * f["hot"]) * (
         1 + of["clustering"] * f["clustered"]
@@ -215,8 +221,7 @@ def _beside(f: Counts, of: Mapping[str, float], memory: Any, cache_rate: Any, ad
     """The kernels before and after the matmul's own. One that adds parts starts earlier if it is dependent."""
     adding = adding * f["is_split"] * (1 - of["earlier"] * f["is_dependent"])
     copying = 2 * f["padded"] / (of["padding"] * memory) + 2 * f["turned"] / (of["turning"] * memory)
-    back = f["copied_back"] / memory + of["launch"] * f["copies_back"]
-    return copying + of["launch"] * f["copies"] + back + f["parts"] / (of["adding"] * cache_rate) + adding
+    return copying + of["launch"] * f["copies"] + f["parts"] / (of["adding"] * cache_rate) + adding
 
 
 def _of_warps(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]:
@@ -263,8 +268,6 @@ def _of_warps(problem: Problem, choice: Choice, device: GPU) -> dict[str, float]
         "parts": (split_k + 1) * problem.batch * problem.M * problem.N * 4 if split_k > 1 else 0,
         "is_split": split_k > 1,
         "is_dependent": bool(options.get("dependent")),
-        "copied_back": 0,
-        "copies_back": 0,
         **_of_operands(problem, (pads[0], pads[1]), (False, False)),
         **_of_device(device),
     }
