@@ -9,6 +9,8 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.contractions import conv_of_channels_together
 from ..rules.launches import is_short
+from ..schedules.convolutions.definition import Convolution
+from ..schedules.convolutions.wgmma import takes_parts
 from ..target import Target, current_gpu
 from ..te import Expr, Tensor, compute, placeholder
 from .by_rules import by_rules, expect_precision, given, operate
@@ -37,8 +39,8 @@ def conv2d(
     For float32, `x` is batch x channels x size x size and `w` is filters x channels x kernel x kernel. Tensor cores are
     not used (`schedules.conv2d`), unless ``precision="tf32"`` lets them round to tf32. For float16 and bfloat16,
     channels are last. Then `x` is batch x size x size x channels, and `w` is filters x kernel x kernel x channels. The
-    accumulator is float32 (`schedules.conv2d_mma`, on sm_90a `schedules.conv2d_wgmma`; rules schedule filters of one
-    tap). `bias` has one element for each filter. `stride` is the distance from one window to the next, and `out_dtype`
+    accumulator is float32. They are scheduled by `schedules.conv2d_mma`. On sm_90a, rules schedule them, or
+    `schedules.conv2d_wgmma` where blocks share the channels of a tile. Rules schedule filters of one tap. `bias` has one element for each filter. `stride` is the distance from one window to the next, and `out_dtype`
     the type of the result. `activation` is as of `matmul`.
 
     >>> import numpy as np
@@ -74,7 +76,7 @@ def conv2d(
     is_plain = epilogue is None and out_dtype in (None, "float32") and precision is None
     # Of one tap, a convolution is a matmul of pixels. Rules schedule it as one, if TMA can copy its rows.
     is_matmul = kernel == 1 and channels % 8 == 0
-    by_own = "mma.sync" in current_gpu().features and not is_matmul if is_last else is_plain and kernel % 2 == 1
+    by_own = _has_own_schedule(x, w, stride) and not is_matmul if is_last else is_plain and kernel % 2 == 1
     if not on_gpu or is_empty(x, w) or not by_own:
         inputs, Y = _definition(
             x, w, stride, is_last, out_dtype or x.dtype, precision or "float32", epilogue, operands, on_gpu
@@ -90,6 +92,16 @@ def conv2d(
     if channels % 8 and is_short(arguments[-1:], Target.of(target)):
         s.launch(dependent=True)
     return s, arguments
+
+
+def _has_own_schedule(x: Operand, w: Operand, stride: int) -> bool:
+    """Whether a schedule of the library is for images of 16 bits: on sm_90a, where so few tiles of results are there
+    that blocks share the channels of each."""
+    features = current_gpu().features
+    if "wgmma" not in features or is_empty(x, w):
+        return "mma.sync" in features
+    (batch, size, _, channels), (filters, kernel, *_) = x.shape, w.shape
+    return takes_parts(Convolution(batch, channels, size, filters, kernel, stride, dtype=x.dtype).windows)
 
 
 def _definition(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ..dtypes import item_bytes
@@ -22,7 +22,7 @@ from .facts import StageFacts, extent_of
 from .inlining import inlined
 from .moves import through
 
-__all__ = ["Convolution", "InTiles", "Tiled", "convolution_of", "in_tiles", "stored_by_tiles"]
+__all__ = ["Convolution", "InTiles", "Tiled", "convolution_of", "in_tiles", "padded", "stored_by_tiles"]
 
 # TMA steps over at most so many elements, and a box has at most so many along each axis.
 _LARGEST_STEP, _LARGEST_BOX = 8, 256
@@ -42,6 +42,8 @@ class Convolution:
     order: str  # of n, y, x and c in the image
     filters: Read
     axes: Mapping[str, IterVar | None]  # none of r and s along which the kernel has one element
+    held: int = 0  # channels of padded copies of images and filters; 0 where images are read as they are
+    moves_filters: bool = False  # to a copy, as TMA cannot step over them as they are
 
     @property
     def k_tiles(self) -> KTiles:
@@ -54,9 +56,14 @@ class Convolution:
         return next((axis for axis in self.axes.values() if longer and axis is longer[-1]), None)
 
     @property
-    def copies_filters(self) -> bool:
+    def reorders_filters(self) -> bool:
         """Whether the instruction takes them in another order than they are in."""
         return self.last is not self.axes["c"] and (self.last is not self.axes["f"] or item_bytes(self.dtype) != BYTES)
+
+    @property
+    def copies_filters(self) -> bool:
+        """Whether a kernel of its own copies them, where rows of the kernel are not copied."""
+        return self.held > 0 or self.moves_filters or self.reorders_filters
 
     @property
     def along_k(self) -> bool:
@@ -64,10 +71,17 @@ class Convolution:
         return self.k_tiles.is_row or self.copies_filters or self.last is self.axes["c"]
 
     @property
+    def copies_images(self) -> bool:
+        """Whether a kernel of its own copies the images."""
+        return self.k_tiles.is_row or self.held > 0
+
+    @property
     def bytes_copied(self) -> int:
-        """Of images and filters, which kernels of their own copy."""
+        """Of images and filters, which kernels of their own copy. A copy is written, and read again."""
         of_filters = prod(map(extent_of, self.filters.tensor.shape))
-        of_images = prod(map(extent_of, self.image.shape)) if self.k_tiles.is_row else 0
+        of_images = prod(map(extent_of, self.image.shape)) if self.copies_images else 0
+        if self.held:
+            of_images = of_images * (self.windows.channels + 2 * self.held) // (3 * self.windows.channels)
         return (of_images + (of_filters if self.k_tiles.is_row or self.copies_filters else 0)) * item_bytes(self.dtype)
 
     def pixel(self, n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
@@ -83,11 +97,11 @@ class Convolution:
 
 @dataclass(frozen=True, slots=True)
 class Tiled:
-    """How a convolution is to be tiled: the tile, the stage that stores the results by TMA, if one does, and those
-    between the two."""
+    """How a convolution is to be tiled."""
 
     candidate: Candidate
-    root: Operation | None
+    held: int  # channels of padded copies of images, 0 where there are none
+    root: Operation | None  # the stage that stores the results by TMA, if one does
     between: tuple[Operation, ...] = ()
 
 
@@ -161,7 +175,17 @@ def convolution_of(stage: StageFacts, ends: Collection[Operation] = ()) -> Convo
     made = Convolution(
         stage, what, a, read.tensor, order, weights.read, {"n": n, "y": y, "x": x, "f": f, "r": r, "s": s, "c": c}
     )
-    return made if _can_step(made) and not _is_pointwise(what) else None
+    if _is_pointwise(what):
+        return None
+    # Copies have pixels of whole 16 bytes.
+    ways = made, replace(made, moves_filters=True), padded(made, ALIGNED)
+    return next((one for one in ways if _can_step(one)), None)
+
+
+def padded(found: Convolution, grain: int) -> Convolution:
+    """The convolution of copies whose pixels are a multiple of so many bytes."""
+    lanes = grain // item_bytes(found.dtype)
+    return replace(found, held=-(-found.windows.channels // lanes) * lanes)
 
 
 def _moves(index: Linear, axis: IterVar) -> tuple[int, IterVar | None, int] | None:
@@ -262,7 +286,9 @@ def _can_step(found: Convolution) -> bool:
     if found.k_tiles.is_row:
         # Rows of images are copied by windows that share none.
         return what.strides[0] <= _LARGEST_STEP or what.kernel[0] <= what.strides[0]
-    if found.order != "nyxc" or what.channels * item % ALIGNED or max(what.strides) > _LARGEST_STEP:
+    if max(what.strides) > _LARGEST_STEP:
+        return False
+    if not found.held and (found.order != "nyxc" or what.channels * item % ALIGNED):
         return False
     if max(what.kernel) * max(what.dilations) > _LARGEST_BOX // 2:
         return False
@@ -299,16 +325,31 @@ def in_tiles(found: Convolution, candidate: Candidate) -> InTiles:
     else:
         weight: Weight = found.weight
         copied = list[Tensor]()
+        image = found.image
         if found.copies_filters:
-            copy = compute((what.filters, *what.kernel, what.channels), found.weight, name="filters")
+            held = found.held or what.channels
+            copy = compute((what.filters, *what.kernel, held), _with_zeros(found.weight, what.channels), name="filters")
             weight, copied = copy, [copy]
+        if found.held:
+            of_images = (what.batch, *what.size, found.held)
+            image = compute(of_images, _with_zeros(found.pixel, what.channels), name="pixels")
+            copied.append(image)
         As, Bs, accumulated = channels_of_places(
-            what, k_tiles.length, whole, phases, over, k_tiles.length, found.image, weight,
+            what, k_tiles.length, whole, phases, over, k_tiles.length, image, weight,
             along_k=found.along_k, sums=op.dtype,
         )  # fmt: skip
     total = compute(whole, lambda *at: accumulated(at, 0), name=f"{op.name}_product", attrs=op.attrs)
     result = compute(shape, lambda *at: total[at], name=op.name)
     return InTiles(found, tile, over, (As, Bs), copied, total, _from(op, result, As, Bs, total, *copied))
+
+
+def _with_zeros(element: Weight, channels: int) -> Weight:
+    """An element with zeros behind the last of so many channels."""
+
+    def made(*at: Expr) -> Expr:
+        return if_then_else(at[-1] < channels, element(*at), 0)
+
+    return made
 
 
 def stored_by_tiles(op: Operation, made: InTiles, between: Collection[Operation]) -> tuple[Tensor, Tensor]:

@@ -6,7 +6,7 @@ The matrix of windows is never stored: its elements are computed where the matmu
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd, prod
 from typing import Any
 
@@ -100,7 +100,7 @@ def as_matrices(
         elif op in tiles:
             convolution = convolution_of(_facts_of(now), ends)
             assert convolution is not None
-            made.tiles[op] = in_tiles(convolution, tiles[op].candidate)
+            made.tiles[op] = in_tiles(replace(convolution, held=tiles[op].held), tiles[op].candidate)
             now = made.tiles[op].result.op
         elif op in turned:
             now, copied = along_k(_again(now), turned[op])

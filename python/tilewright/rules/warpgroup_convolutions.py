@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..devices import GPU, MOST_BLOCKS_YZ
+from ..dtypes import item_bytes
 from ..instructions import MMA_SYNC, wgmma
 from ..schedules.convolutions.wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma, write_pixels
 from ..schedules.convolutions.wgmma_tiles import Candidate, Problem, timed
@@ -15,7 +17,7 @@ from ..te.schedule import Schedule
 from ..te.tensor import Operation
 from .context import Context, choice
 from .contraction import contraction_of
-from .convolutions import Convolution, Tiled, convolution_of
+from .convolutions import Convolution, Tiled, convolution_of, padded
 from .elementwise import inline
 from .facts import Kind, Program, is_static
 from .groups import Group, groups_of
@@ -26,8 +28,14 @@ __all__ = ["CopiedPixels", "WarpgroupConvolutions", "convolutions_in", "store_op
 
 # Of kernels that copy operands: seconds, of filters where the next kernel's blocks come up early, and how often their
 # bytes go through memory.
-_LAUNCH, _SHORT_LAUNCH, _PASSES = 6e-6, 3e-6, 3.0
+_LAUNCH, _SHORT_LAUNCH, _PASSES = 4e-6, 3e-6, 3.0
+# Seconds more that a matmul takes whose rows are windows of images.
+_OF_WINDOWS = 4e-6
+_SECTOR, _LINE = 32, 128  # of the cache, in bytes
 _NAME, _OTHER = "convolutions by warpgroups", "tensor cores"
+
+
+_Configuration = tuple[tuple[str, Any], ...]
 
 
 class WarpgroupConvolutions:
@@ -121,16 +129,17 @@ def convolutions_in(
         decision = _decide(found[anchor.op], group, gpu, _merged(settings, group), is_short)
         if decision is not None:
             options, root = dict(decision["configuration"]), group.root.op
+            held = options.get("channels", 0)
             is_copied = panel_of(found[anchor.op].windows.filters, options["tile"][3], root.dtype) > 0
             candidate = options["tile"], 1, options["share_rows"]
             between = tuple(stage.op for stage in group.inlined)
-            decided[anchor.op] = decision, Tiled(candidate, root if is_copied else None, between)
+            decided[anchor.op] = decision, Tiled(candidate, held, root if is_copied else None, between)
     return decided
 
 
 def store_operands(program: Program, found: Convolution, copied: Sequence[Tensor] = ()) -> None:
     """Has what a convolution reads stored; of what is copied the copies."""
-    copies = [] if found.k_tiles.is_row else [found.image]
+    copies = [] if found.copies_images else [found.image]
     copies += [] if found.k_tiles.is_row or found.copies_filters else [found.filters.tensor]
     for tensor in (*copies, *copied):
         if tensor.op in program.stages:
@@ -140,7 +149,7 @@ def store_operands(program: Program, found: Convolution, copied: Sequence[Tensor
 def _is_computed(found: Convolution, group: Group) -> bool:
     """Whether TMA would have to load what is computed in the group."""
     own = {stage.op for stage in (*group.stages, *group.inlined)}
-    if found.k_tiles.is_row:
+    if found.copies_images:
         return False
     return found.image.op in own or found.filters.tensor.op in own and not found.copies_filters
 
@@ -171,40 +180,56 @@ def _decide(found: Convolution, group: Group, gpu: GPU, asked: Mapping[str, Any]
     what, rule = found.windows, asked.get("rule")
     if rule not in (None, _NAME):
         return None
-    launch = _SHORT_LAUNCH if is_short and not found.k_tiles.is_row else _LAUNCH
-    # Rows of a box are not shared by way of the tiles' columns.
-    k_tiles = found.k_tiles
-    problem = Problem.of(what, k_tiles.count, k_tiles.span, is_narrow=k_tiles.is_row)
-    copying = found.bytes_copied and launch + _PASSES * found.bytes_copied / gpu.bandwidth
-    times = {one: time + copying for one, time in timed(problem, 1).items() if _fits(found, one)}
+    times: dict[_Configuration, float] = {}
+    for one in _ways(found):
+        times |= _timed(one, gpu, is_short)
     if not times:
         return None
+    times = dict(sorted(times.items(), key=lambda one: one[1]))
     M, K = what.batch * what.out[0] * what.out[1], what.channels * what.kernel[0] * what.kernel[1]
     matmul = Matmul(M, what.filters, K, found.dtype, "NT" if found.along_k else "NN")
     sums = found.stage.op.dtype
     contraction = contraction_of(found.stage)
     is_matmul = contraction is not None and contraction.is_product and (found.dtype, sums) in MMA_SYNC
     # A matmul has the filters' order along K: if that is not the channels', pixels are loaded one by one.
-    others = timed_tiles(matmul, gpu, sums, loads_one_by_one=found.copies_filters) if is_matmul else {}
-    if rule is None and others and next(iter(others.values())) <= next(iter(times.values())):
+    others = timed_tiles(matmul, gpu, sums, loads_one_by_one=found.reorders_filters) if is_matmul else {}
+    if rule is None and others and _OF_WINDOWS + next(iter(others.values())) <= next(iter(times.values())):
         return None
-    fitting = [_configuration(one) for one in times]
+    fitting = list(times)
     wanted = without_lists(asked.get("configuration"))
     return Decision(
         _NAME,
         group.names,
         f"{what.batch} images of {what.out[0]} x {what.out[1]} results, kernels of {what.kernel[0]} x "
         f"{what.kernel[1]}, {what.channels} channels, {what.filters} filters, {found.dtype} with sums in {sums}, "
-        + ("images are copied with a margin" if k_tiles.is_row else "pixels of whole 16 bytes"),
+        + ("images are copied with a margin" if found.k_tiles.is_row else "pixels of whole 16 bytes"),
         (choice("configuration", wanted if wanted in fitting else fitting[0], fitting),),
         next(iter(times.values())),
         (_NAME, _OTHER) if others else (_NAME,),
     )
 
 
-def _configuration(candidate: Candidate) -> tuple[tuple[str, Any], ...]:
-    tile, _, shares = candidate
-    return (("share_rows", shares), ("tile", tile))
+def _ways(found: Convolution) -> list[Convolution]:
+    """With the images as they are, and with copies whose pixels begin at sectors or lines of the cache."""
+    pitch = (found.held or found.windows.channels) * item_bytes(found.dtype)
+    is_apart = pitch % _SECTOR and not found.k_tiles.is_row
+    return [found, *(padded(found, grain) for grain in (_SECTOR, _LINE) if is_apart)]
+
+
+def _timed(found: Convolution, gpu: GPU, is_short: bool) -> dict[_Configuration, float]:
+    """The seconds that each configuration may take, with the copies that are made first."""
+    k_tiles = found.k_tiles
+    problem = Problem.of(found.windows, k_tiles.count, k_tiles.span, is_narrow=k_tiles.is_row)
+    if found.held:
+        problem = replace(problem, pitch=found.held * item_bytes(found.dtype))
+    launch = _SHORT_LAUNCH if is_short and not found.copies_images else _LAUNCH
+    copying = found.bytes_copied and launch + _PASSES * found.bytes_copied / gpu.bandwidth
+    channels = (("channels", found.held),) if found.held else ()
+    return {
+        (*channels, ("share_rows", one[2]), ("tile", one[0])): time + copying
+        for one, time in timed(problem, 1).items()
+        if _fits(found, one)
+    }
 
 
 def _fits(found: Convolution, candidate: Candidate) -> bool:

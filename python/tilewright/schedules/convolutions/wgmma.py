@@ -12,12 +12,12 @@ from ...te import all as all_of
 from ...te.schedule import Schedule, create_schedule
 from ..sizes import sizes
 from ..workspaces import add_up, copy
-from .definition import Convolution
+from .definition import Convolution, Windows
 from .wgmma_operands import KTiles, operands_of
 from .wgmma_parts import Tiling, of_warpgroup, panel_of, tile_by_wgmma, write_pixels
 from .wgmma_tiles import Problem, choose, rows_of_a_step
 
-__all__ = ["conv2d_wgmma"]
+__all__ = ["conv2d_wgmma", "takes_parts"]
 
 _DTYPES = ("float16", "bfloat16")
 _MADE = ("float16", "bfloat16", "float32")
@@ -136,6 +136,13 @@ def conv2d_wgmma(
         Tiling(tile, k_tiles.block_k, k_tiles.span, over, dilation, stages, consumers, cluster, blocks, group),
     )  # fmt: skip
     return s, [operand.X, operand.W, *operands, results.Y]
+
+
+def takes_parts(what: Windows) -> bool:
+    """Whether blocks share the channels of a tile in the fastest tiling by the model."""
+    k_tiles = KTiles.of(what)
+    _, split_k, _ = choose(Problem.of(what, k_tiles.count, k_tiles.span, is_narrow=k_tiles.is_row), None, None)
+    return split_k > 1
 
 
 def _share_of(tile: tuple[int, int, int, int], k_tiles: KTiles, split_k: int) -> tuple[int, int, int]:

@@ -130,10 +130,13 @@ def _widths(filters: int, grain: int) -> list[int]:
 # Of one SM of an H200, as measured, in cycles: how much longer matmuls take than they would alone, what part of the
 # published rate of the second cache it reads with, what a short row of a box takes, how long data is on its way, what
 # storing an element takes, a kernel that adds up parts, and what part of the memory's bandwidth that kernel reads with.
-_PRODUCTS, _OF_CACHE, _ROW, _LATENCY, _STORING = 1.45, 0.7, 5.0, 1500.0, 0.1
+_PRODUCTS, _OF_CACHE, _ROW, _LATENCY, _STORING = 1.1, 0.7, 5.0, 2200.0, 0.24
 _ADDING, _OF_MEMORY = 6000.0, 0.667
-# What TMA takes for a row that begins within a sector of memory, as rows do that are no multiples of 32 bytes.
-_WITHIN_SECTOR = 4.5
+# What takes place at once takes a little more than the longest; seconds before and after all tiles.
+_AT_ONCE, _START = 4, 4e-6
+# Seconds that TMA takes for a row of a box: of pixels that begin at lines of the cache, at sectors, and within them;
+# and how much longer where the row ends outside of the tensor.
+_OF_ROW, _OUTSIDE = {SPANS[-1]: 0.5e-9, SPANS[0]: 1.0e-9, 1: 1.9e-9}, 1.9e-9
 
 
 def shared_bytes() -> int:
@@ -157,13 +160,16 @@ def _cycles(problem: Problem, tile: tuple[int, int, int, int], split_k: int, sha
     reading = slot / (_OF_CACHE * device.sm.l2_bytes_per_clock)
     if problem.is_narrow:
         reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
-    elif problem.pitch % SPANS[0]:
-        reading = max(reading, slot // problem.span * _WITHIN_SECTOR)
+    else:
+        of_row = next(time for step, time in _OF_ROW.items() if problem.pitch % step == 0)
+        of_row += _OUTSIDE / problem.steps if problem.pitch % problem.span else 0.0
+        reading = max(reading, slot // problem.span * of_row * device.clock_hz)
     stored = images * rows * columns * columns_at_once(images * rows * columns, width, BYTES, slot) * BYTES
     stages = max(2, min((shared_bytes() - stored) // slot, MAX_STAGES))
     # Of two that multiply as long the one that reads less is faster.
-    of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (stages - 1)) + reading / 20)
+    parts = multiplying, reading, (_LATENCY + reading) / (stages - 1)
+    of_one = steps * (sum(part**_AT_ONCE for part in parts) ** (1 / _AT_ONCE) + reading / 20)
     of_one += images * rows * columns * width * _STORING
     results = problem.batch * prod(problem.out) * problem.filters
     adding = _ADDING + 8 * split_k * results * device.clock_hz / (_OF_MEMORY * device.bandwidth) if split_k > 1 else 0.0
-    return -(-tiles * split_k // device.sms) * of_one + adding
+    return -(-tiles * split_k // device.sms) * of_one + adding + _START * device.clock_hz
