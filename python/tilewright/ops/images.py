@@ -40,8 +40,9 @@ def conv2d(
     not used (`schedules.conv2d`), unless ``precision="tf32"`` lets them round to tf32. For float16 and bfloat16,
     channels are last. Then `x` is batch x size x size x channels, and `w` is filters x kernel x kernel x channels. The
     accumulator is float32. They are scheduled by `schedules.conv2d_mma`. On sm_90a, rules schedule them, or
-    `schedules.conv2d_wgmma` where blocks share the channels of a tile. Rules schedule filters of one tap. `bias` has one element for each filter. `stride` is the distance from one window to the next, and `out_dtype`
-    the type of the result. `activation` is as of `matmul`.
+    `schedules.conv2d_wgmma` where blocks share the channels of a tile. Rules schedule filters of one tap. `bias` has
+    one element for each filter. `stride` is the distance from one window to the next, and `out_dtype` the type of the
+    result. `activation` is as of `matmul`.
 
     >>> import numpy as np
     >>> x, w = np.ones((1, 4, 4, 8), "float16"), np.ones((2, 3, 3, 8), "float16")

@@ -70,8 +70,8 @@ def matmul_of_tiles(
 
     An operand is first copied to a workspace of whole tiles if `whole` says so. This also happens if its rows are not
     multiples of the given number of elements. For a symbolic extent, its known divisor counts. With a `split_k` above
-    1, the accumulator has this many in its first dimension. With `swap_ab`, the accumulator is that of C's transpose, the matmul of
-    B's transpose and A's. Operands that are `turned` are first transposed into a workspace.
+    1, the accumulator has this many in its first dimension. With `swap_ab`, the accumulator is that of C's transpose,
+    the matmul of B's transpose and A's. Operands that are `turned` are first transposed into a workspace.
     """
     M, N, K = extents
     if split_k > 1 and not isinstance(K, int):

@@ -79,8 +79,8 @@ def tile_by_wgmma(
     blocks = device.sms if how.blocks == 0 else how.blocks
     warpgroups, block_k = m // 64, SPAN // item_bytes(operands[0].dtype)
     made, transpose_a, transpose_b = item_bytes(tiled.dtype), *transposed
-    # Tiles that are whole somewhere are stored by way of shared memory, in panels that divide them: rows of multiples of
-    # 16 bytes by TMA.
+    # Tiles that are whole somewhere are stored by way of shared memory, in panels that divide them. TMA stores rows of
+    # multiples of 16 bytes.
     span = gcd(tile[1] * made, SPAN)
     rows_of = extents[1] if joined else tiled.shape[-1]  # which may be longer than the result's
     copier = "tma" if divisor_of(rows_of) * made % ALIGNED == 0 else "threads"

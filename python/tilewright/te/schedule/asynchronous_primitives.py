@@ -37,13 +37,13 @@ class AsynchronousPrimitives(StageHandles):
         their block's next tile are in flight, so the tensor cores need not wait for the store. If several warpgroups
         multiply, they begin each step one after the other. One rounds its part while the tensor cores work for another.
 
-        With ``"threads"``, neighbouring threads of a warp store neighbouring elements of a row of an output. The rows of
-        the tensor may then begin at any element.
+        With ``"threads"``, neighbouring threads of a warp store neighbouring elements of a row of an output. The rows
+        of the tensor may then begin at any element.
 
         Requires: rows of the tile that are a multiple of `swizzle` bytes. TMA also requires rows of the tensor that are
-        a multiple of 16 bytes. A box has at most 5 dimensions of at most 256 elements. The kernel multiplies by `wgmma`. A `deferred`
-        output needs a kernel that is `persistent`, with one set of consumer warpgroups and an accumulator that is not
-        promoted.
+        a multiple of 16 bytes. A box has at most 5 dimensions of at most 256 elements. The kernel multiplies by
+        `wgmma`. A `deferred` output needs a kernel that is `persistent`, with one set of consumer warpgroups and an
+        accumulator that is not promoted.
 
         >>> from tilewright import te
         >>> A = te.placeholder((16, 64), "float16", name="A")
