@@ -1,17 +1,19 @@
 """Operators that write at places that data gives.
 
-Each element of the result looks for the updates that are for it, so that none is written twice at once.
+On a GPU each element of the result looks for the updates that are for it, so that none is written twice at once. On a
+processor each thread has a part of the result, and goes through all updates in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ... import te
+from ... import te, tir
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from .common import operator, same
+from .common import elements, operator, same
 
 _COMBINE: dict[str, tuple[Callable[..., Expr], Callable[[Any, Any], Expr], Callable[[str], Any]]] = {
     "add": (te.sum, lambda a, b: a + b, lambda dtype: te.const(0, dtype)),
@@ -19,6 +21,28 @@ _COMBINE: dict[str, tuple[Callable[..., Expr], Callable[[Any, Any], Expr], Calla
     "max": (te.max, lambda a, b: te.max(a, b), te.min_value),
     "min": (te.min, lambda a, b: te.min(a, b), te.max_value),
 }
+
+
+_FEW = 1 << 14
+"""On a processor, too, each element looks for its updates where there are so few pairs of the two."""
+
+_PARTS = 8
+"""So many parts threads of a processor have of a result."""
+
+_LINE = 16
+"""The fewest columns of a part, which are a line of a cache or more."""
+
+
+def _reduction(name: str, reduction: str) -> Callable[[Any, Any], Any]:
+    """What an element becomes by an update."""
+    if reduction != "none" and reduction not in _COMBINE:
+        raise ValueError(f"{name}: expected a reduction (none, {', '.join(_COMBINE)}), got {reduction!r}")
+    return (lambda a, b: b) if reduction == "none" else _COMBINE[reduction][1]
+
+
+def _is_few(x: Tensor, updates: Any) -> bool:
+    pairs = elements([*x.shape, updates])
+    return isinstance(pairs, int) and pairs <= _FEW
 
 
 def _scattered(
@@ -31,8 +55,7 @@ def _scattered(
     `i`, and `update(i, k)` is its value; `place` numbers them, and `update_at(i, place)` is the one with a number.
     """
     k = axes()
-    if reduction != "none" and reduction not in _COMBINE:
-        raise ValueError(f"{name}: expected a reduction (none, {', '.join(_COMBINE)}), got {reduction!r}")
+    _reduction(name, reduction)
     if not k:  # the only update is of no index
 
         def element(*i: Any) -> Expr:
@@ -58,9 +81,89 @@ def _scattered(
     return te.compute(x.shape, lambda *i: combine(x(*i), updates(*i)), name=name)
 
 
+@contextmanager
+def _parts(ib: Any, extent: Any, least: int = 1) -> Generator[tuple[Any, Any]]:
+    """Threads, each with a part of an extent: where the part begins and ends."""
+    with ib.for_range(0, _PARTS, name="part", kind="parallel") as part:
+        whole = te.const(0, "int64") + extent
+        size = ib.let("size", te.max((whole + (_PARTS - 1)) // _PARTS, te.const(least, "int64")))
+        begin = ib.let("begin", te.min(part * size, extent))
+        yield begin, ib.let("end", te.min(begin + size, extent))
+
+
+@contextmanager
+def _nest(ib: Any, shape: Sequence[Any]) -> Generator[list[Any]]:
+    """Loops over a shape."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(ib.for_range(0, extent, name=f"i{d}")) for d, extent in enumerate(shape)]
+
+
+def _copied(ib: Any, x: Any, out: Any, shape: Sequence[Any]) -> None:
+    if not shape:
+        out[()] = x[()]
+        return
+    with ib.for_range(0, shape[0], name="row", kind="parallel") as row, _nest(ib, shape[1:]) as rest:
+        out[(row, *rest)] = x[(row, *rest)]
+
+
+def _elements_in_order(ins: Sequence[Any], made: Any, axis: int, combine: Callable[[Any, Any], Any]) -> Any:
+    """`scatter_elements` by statements: each thread has rows or columns of the result, or a part of its axis."""
+    ib = tir.ir_builder.create()
+    x, indices, updates = map(ib.buffer_ptr, ins)
+    out = ib.buffer_ptr(made)
+    shape, places = made.shape, ins[1].shape
+    _copied(ib, x, out, shape)
+
+    def update(k: Sequence[Any], begin: Any, end: Any) -> None:
+        given = indices[tuple(k)]
+        index = ib.let("index", te.select(given < 0, given + shape[axis], given).astype("int64"))
+        at = (*k[:axis], index, *k[axis + 1 :])
+        with ib.if_scope(te.all(index >= begin, index < end)):
+            out[at] = combine(out[at], updates[tuple(k)])
+
+    if axis:
+        with ib.for_range(0, places[0], name="row", kind="parallel") as row, _nest(ib, places[1:]) as rest:
+            update([row, *rest], 0, shape[axis])
+    elif len(places) > 1 and not (isinstance(places[1], int) and places[1] < 2 * _LINE):
+        with _parts(ib, places[1], _LINE) as (begin, end), ib.for_range(0, places[0], name="i0") as i:
+            with ib.for_range(begin, end, name="i1") as j, _nest(ib, places[2:]) as rest:
+                update([i, j, *rest], 0, shape[0])
+    else:
+        with _parts(ib, shape[0]) as (begin, end), _nest(ib, places) as k:
+            update(k, begin, end)
+    return ib.get()
+
+
+def _slices_in_order(ins: Sequence[Any], made: Any, length: int, combine: Callable[[Any, Any], Any]) -> Any:
+    """`scatter_nd` by statements: each thread has a part of the first dimension."""
+    ib = tir.ir_builder.create()
+    x, indices, updates = map(ib.buffer_ptr, ins)
+    out = ib.buffer_ptr(made)
+    shape, outer = made.shape, ins[1].shape[:-1]
+    _copied(ib, x, out, shape)
+    with _parts(ib, shape[0]) as (begin, end), _nest(ib, outer) as k:
+        at: list[Any] = []
+        inside: list[Any] = []
+        for d in range(length):
+            given = indices[(*k, d)]
+            at.append(ib.let(f"index{d}", te.select(given < 0, given + shape[d], given).astype("int64")))
+            inside += [at[d] >= (0 if d else begin), at[d] < (shape[d] if d else end)]
+        with ib.if_scope(te.all(*inside)), _nest(ib, shape[length:]) as rest:
+            out[(*at, *rest)] = combine(out[(*at, *rest)], updates[(*k, *rest)])
+    return ib.get()
+
+
 @operator
-def scatter_elements(x: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Tensor:
+def scatter_elements(
+    x: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str, by_threads: bool
+) -> Tensor:
     """`x` with updates at the indices along an axis; of several for one element the last stays, or all are combined."""
+    combine = _reduction("scatter_elements", reduction)
+    if not by_threads and not _is_few(x, indices.shape[axis]):
+        return te.extern(
+            x.shape, [x, indices, updates], lambda ins, outs: _elements_in_order(ins, outs[0], axis, combine),
+            name="scatter_elements", dtype=x.dtype,
+        )  # fmt: skip
 
     def place_of(i: Any, k: Any) -> list[Any]:
         return [k if d == axis else i[d] for d in range(x.ndim)]
@@ -84,12 +187,18 @@ def scatter_elements(x: Tensor, indices: Tensor, updates: Tensor, *, axis: int, 
 
 
 @operator
-def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Tensor:
+def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, *, reduction: str, by_threads: bool) -> Tensor:
     """`x` with updates of the slices that tuples of indices name; of several the last stays, or all are combined."""
     length = indices.shape[-1]
     if not isinstance(length, int):
         raise ValueError(f"scatter_nd: expected tuples of indices of a known length, got {length}")
     outer = indices.shape[:-1]
+    combine = _reduction("scatter_nd", reduction)
+    if not by_threads and length and not _is_few(x, elements(outer)):
+        return te.extern(
+            x.shape, [x, indices, updates], lambda ins, outs: _slices_in_order(ins, outs[0], length, combine),
+            name="scatter_nd", dtype=x.dtype,
+        )  # fmt: skip
 
     def is_for(i: Any, k: Any) -> Expr:
         conditions: list[Expr] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from ...graph import Value
+from ...graph import TensorType, Value
 from ...graph.counts import flat, running_count
 from ...graph.operators.common import accumulator
 from ..call import Call, converter
@@ -140,10 +140,25 @@ def _scatter(call: Call, x: Value, dim: int, indices: Value, source: Value, redu
         updates = call.op(
             "slice", updates, starts=[0] * updates.rank, steps=[1] * updates.rank, sizes=list(places.shape)
         )  # fmt: skip
-    made = call.op(
-        "scatter_elements", data, places, updates, axis=call.axis(dim, data.rank), reduction=reduction
-    )  # fmt: skip
+    axis = call.axis(dim, data.rank)
+    rows = None if axis else _of_rows(call, data, places)
+    if rows is not None:
+        return call.reshape(call.op("scatter_nd", data, rows, updates, reduction=reduction), call.shape)
+    made = call.op("scatter_elements", data, places, updates, axis=axis, reduction=reduction)
     return call.reshape(made, call.shape)
+
+
+def _of_rows(call: Call, data: Value, places: Value) -> Value | None:
+    """Indices of rows, as `scatter_nd` takes them, where each element of a row has the same one: a column expanded."""
+    made_by = cast(Any, places.value).owner
+    is_whole = list(map(str, data.shape[1:])) == list(map(str, places.shape[1:]))
+    if getattr(made_by, "name", "") != "graph.expand" or not is_whole or places.rank < 2:
+        return None
+    shape: list[int] = list(made_by.operands[0].type.shape)
+    if len(shape) != places.rank or shape[0] == 1 or any(extent != 1 for extent in shape[1:]):
+        return None
+    column = Value(made_by.operands[0], TensorType((places.shape[0], *[1] * (places.rank - 1)), places.dtype))
+    return call.reshape(column, [places.shape[0], 1])
 
 
 @converter("scatter.src")
