@@ -258,6 +258,22 @@ def _places_of_window(length: int, periodic: bool, kept: dict[str, Any]) -> torc
     return steps * (2 / max(length - (not periodic), 1)) - 1
 
 
+def _frequencies(is_half: bool) -> Callable[..., torch.Tensor]:
+    """The frequencies of a Fourier transform's elements."""
+
+    def frequencies(length: int, d: float = 1.0, **options: Any) -> torch.Tensor:
+        kept: dict[str, Any] = {
+            key: one for key, one in options.items() if key in ("dtype", "device") and one is not None
+        }
+        own: dict[str, Any] = {"dtype": torch.get_default_dtype(), **kept}
+        if is_half:
+            return torch.arange(length // 2 + 1, **own) * (1.0 / (length * d))
+        places = torch.arange(length, **own)
+        return torch.where(places < (length + 1) // 2, places, places - length) * (1.0 / (length * d))
+
+    return frequencies
+
+
 def decompositions() -> dict[Any, Any]:
     """By operator, what makes the others of it."""
     made: dict[Any, Any] = {
@@ -271,6 +287,7 @@ def decompositions() -> dict[Any, Any]:
         _aten._weight_norm_interface_backward.default: _weight_norm_backward,
         _aten.prelu.default: _prelu, _aten.conv_tbc.default: _conv_tbc, _aten.meshgrid.default: _meshgrid,
         _aten.meshgrid.indexing: _meshgrid,
+        _aten.fft_fftfreq.default: _frequencies(False), _aten.fft_rfftfreq.default: _frequencies(True),
     }  # fmt: skip
     for overload in ("default", "periodic", "beta"):
         made[getattr(_aten.kaiser_window, overload)] = _kaiser

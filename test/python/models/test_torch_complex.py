@@ -161,6 +161,19 @@ def _check(function: Any, *given: torch.Tensor) -> None:
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
+def _long(x: torch.Tensor, z: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    half = torch.fft.rfft(x, norm="ortho")
+    return half, torch.fft.irfft(half * 2, n=x.shape[-1]), torch.fft.fft(z, dim=0), torch.fft.ifft(z, dim=0)
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("length", [260, 259, 257, 514])
+def test_transforms_of_a_long_axis(length: int) -> None:
+    """By factors of the length, where it has some: 257 is prime, and 514 is twice that."""
+    x = torch.randn(2, length, dtype=torch.float64)
+    _check(_long, x, torch.randn(length, 2, dtype=torch.complex128))
+
+
 NAMES = (
     "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "log2", "log10",
     "log1p", "expm1", "sigmoid", "rsqrt", "square", "exp2",

@@ -54,6 +54,10 @@ FORWARD: dict[str, tuple[Any, ...]] = {
     "a smaller image": (lambda x: F.interpolate(x, (3, 5), mode="bilinear", antialias=True), _numbers(1, 2, 7, 9)),
     "a larger one": (lambda x: F.interpolate(x, (9, 5), mode="bicubic", antialias=True), _numbers(1, 2, 7, 9)),
     "an image that goes round": (lambda x: F.pad(x, (2, -1, 1, 3), mode="circular"), _numbers(1, 2, 4, 5)),
+    "frequencies": (
+        lambda x: (torch.fft.fftfreq(7) * x, torch.fft.fftfreq(8, 0.5), torch.fft.rfftfreq(9, dtype=torch.float64)),
+        _numbers(7),
+    ),
     "medians": (lambda x: (*x.median(1), *x.nanmedian(1), x.flatten().nanmedian()), _GAPS),
     "diagonals": (
         lambda x, a, b: (x.diagonal_scatter(a, 1, 0, 2), x.diagonal_scatter(b, -2, 2, 0)),

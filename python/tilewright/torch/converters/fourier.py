@@ -1,4 +1,7 @@
-"""Fourier transforms: a matmul with the matrix of each axis. Of a symbolic axis it is computed when the model runs."""
+"""Fourier transforms: a matmul with the matrix of each axis. Of a symbolic axis it is computed when the model runs.
+
+The transform of a long axis is made of those of its factors, each of which is a matmul.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from .movement import sliced
 __all__: list[str] = []
 
 _BY_ROOT, _BY_COUNT = 1, 2
+_LONG = 256
+"""Axes of so many elements are transformed by factors of their length."""
 
 
 def _known(*extents: Any) -> bool:
@@ -79,12 +84,51 @@ class _Waves:
         return cosines, sines
 
 
+def _factors(length: Any) -> tuple[int, int] | None:
+    """Two factors of a long axis, the smaller one first; of a prime, or of a prime and a small number, none."""
+    if not isinstance(length, int) or length < _LONG:
+        return None
+    small = next(one for one in range(math.isqrt(length), 0, -1) if length % one == 0)
+    return (small, length // small) if small >= 4 else None
+
+
+def _reshaped(call: Call, x: Pair | Value, shape: Sequence[Any]) -> Any:
+    return x.by_part(lambda part: call.reshape(part, shape)) if isinstance(x, Pair) else call.reshape(x, shape)
+
+
+def _by_factors(
+    call: Call, x: Pair | Value, axis: int, factors: tuple[int, int], forward: bool, scale: float | Value, count: Any
+) -> Pair:  # fmt: skip
+    """The transform along an axis of the length m n, as Cooley and Tukey have it.
+
+    The element at i n + j becomes the frequency k + m l: a transform from i to k, a turn by j k, and one from j to l.
+    """
+    first, rank, (m, n) = x.real if isinstance(x, Pair) else x, x.rank, factors
+    *outer, _ = _turned(call, first, axis).shape
+    made = _transformed(call, _reshaped(call, _turned(call, x, axis), [*outer, m, n]), rank - 1, forward, scale)
+    cosines, sines = _Waves(call, m, n, m * n).matrices(first.dtype, 1.0)
+
+    def sum_of(name: str, a: Value, b: Value) -> Value:
+        return call.op(name, call.op("mul", a, cosines), call.op("mul", b, sines))
+
+    plus, minus = ("add", "sub") if forward else ("sub", "add")
+    made = Pair(sum_of(plus, made.real, made.imaginary), sum_of(minus, made.imaginary, made.real))
+    wanted = n if count is None else (count - 1) // m + 1
+    made = _transformed(call, made, rank, forward, 1.0, wanted)
+    flat: Pair = _reshaped(call, _turned(call, made, rank - 1), [*outer, wanted * m])
+    if count is not None and count != wanted * m:
+        flat = flat.by_part(lambda part: sliced(call, part, rank - 1, 0, count))
+    return _turned(call, flat, axis)
+
+
 def _transformed(
     call: Call, x: Pair | Value, axis: int, forward: bool, scale: float | Value, count: Any = None
 ) -> Pair:  # fmt: skip
     """The transform along an axis; `count` are the frequencies that are wanted, the first ones."""
     first = x.real if isinstance(x, Pair) else x
     length = first.shape[axis]
+    if (factors := _factors(length)) and (count is None or isinstance(count, int)):
+        return _by_factors(call, x, axis, factors, forward, scale, count)
     cosines, sines = _Waves(call, length, length if count is None else count, length).matrices(first.dtype, scale)
     turned = _turned(call, x, axis)
 
@@ -169,6 +213,14 @@ def _fft_to_real(call: Call, x: Pair, dims: Sequence[int], normalization: int, l
     if isinstance(rows, int) and isinstance(length, int) and rows > length // 2 + 1:
         rows = length // 2 + 1
         x = x.by_part(lambda part: sliced(call, part, last, 0, rows))
+    if isinstance(length, int) and _factors(length) and isinstance(rows, int) and rows == length // 2 + 1:
+        places = call.array(np.arange(length - rows, 0, -1, dtype=np.int64))
+        real, imaginary = (call.op("gather", part, places, axis=last) for part in (x.real, x.imaginary))
+        negative = call.op("sub", call.constant(0.0, imaginary.dtype), imaginary)
+        whole = Pair(
+            call.op("concat", x.real, real, axis=last), call.op("concat", x.imaginary, negative, axis=last)
+        )  # fmt: skip
+        return _transformed(call, whole, last, False, scale).real
     cosines, sines = _Waves(call, rows, length, length).matrices(x.real.dtype, scale, is_half=True)
     turned = _turned(call, x, last)
     made = call.op("sub", _times(call, turned.real, cosines), _times(call, turned.imaginary, sines))
