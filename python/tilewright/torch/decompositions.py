@@ -17,6 +17,7 @@ from . import (
     embeddings,
     encoder_layers,
     histograms,
+    incomplete_gamma,
     linear_algebra,
     lists,
     losses,
@@ -42,9 +43,9 @@ def _short(op: Any) -> str:
 
 
 _PARTS = (
-    bessel, cells, composites, distributions, embeddings, encoder_layers, histograms, linear_algebra, lists,
-    losses, number_parts, polynomials, pools, resizing, sampling, scaled_dot_product, scattering, searching, segments,
-    special_functions, complex_functions,
+    bessel, cells, composites, distributions, embeddings, encoder_layers, histograms, incomplete_gamma, linear_algebra,
+    lists, losses, number_parts, polynomials, pools, resizing, sampling, scaled_dot_product, scattering, searching,
+    segments, special_functions, complex_functions,
 )  # fmt: skip
 
 
