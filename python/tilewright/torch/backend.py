@@ -17,6 +17,7 @@ from ..errors import CompileError
 from ..graph import Graph, compile_graph
 from ..graph.torch_tensors import from_device, tensor_of
 from .decompositions import aten_decompositions
+from .equal_counts import guard_sizes
 from .extents import factors_of, is_loose
 from .fallback import compile_parts
 from .functions import replace_functions
@@ -116,6 +117,7 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
 
 
 def _imported(module: GraphModule, device: torch.device) -> Graph:
+    guard_sizes(module)
     return import_fx(module, "forward", {}, seeded=is_random(module), parted=True, tf32=tf32_of(device.type))
 
 

@@ -25,12 +25,6 @@ CONVERTERS: dict[str, Converter] = {}
 """By operator and overload, as `add.Tensor`, what makes operators of the graph of a call: it gets the arguments in the
 order of the schema."""
 
-_ON_FLOATS = {
-    "Add": "add", "Mul": "mul", "Pow": "pow", "FloatPow": "pow", "PowByNatural": "pow", "Max": "max", "Min": "min",
-    "IntTrueDiv": "div", "FloatTrueDiv": "div", "ToFloat": "", "OpaqueUnaryFn_sqrt": "sqrt", "Identity": "",
-}  # fmt: skip
-"""By function of sympy, whose result is a float, the graph's operator."""
-
 _RANDOM = "its result is random"
 refused: dict[str, str] = {}
 """Operators that cannot be compiled, and why."""
@@ -146,21 +140,7 @@ class Call:
 
     def float_of(self, expr: Any) -> Value:
         """A float that is computed of symbolic sizes, an expression of sympy, as a tensor of one float64."""
-        if expr.is_number:
-            return self.builder.constant(np.asarray(float(expr), np.float64))
-        if expr.is_integer:
-            return self.cast(self.number_of(self.extents.of_expression(expr)), "float64")
-        kind = type(expr).__name__
-        if str(expr) in self.extents.floats:
-            return self.extents.floats[str(expr)]
-        if kind not in _ON_FLOATS:
-            raise self.error(f"expected a float of sums, products, quotients, powers and square roots, got {expr}")
-        first, *others = (self.float_of(one) for one in expr.args)
-        if not others:
-            return self.op(_ON_FLOATS[kind], first) if _ON_FLOATS[kind] else first
-        for one in others:
-            first = self.op(_ON_FLOATS[kind], first, one)
-        return first
+        return self.extents.float_of(expr)
 
     def array(self, value: np.ndarray) -> Value:
         """A constant of several elements."""

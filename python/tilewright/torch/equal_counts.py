@@ -1,4 +1,4 @@
-"""Numbers that data decide, and that are the same since the same data decide them: as many as a mask has set."""
+"""Sizes that are equal: numbers that the same data decide, and sizes of operands that PyTorch does not compare."""
 
 from __future__ import annotations
 
@@ -12,9 +12,36 @@ from torch.fx.node import map_arg
 from ..guards import is_listed
 from .extents import is_decided_by_data
 
-__all__ = ["unite_counts"]
+__all__ = ["guard_sizes", "unite_counts"]
 
 _aten: Any = torch.ops.aten
+
+
+_PUT = (_aten.index_put.default, _aten._unsafe_index_put.default)
+
+
+def guard_sizes(module: GraphModule) -> None:
+    """Has TorchDynamo check at each call the symbolic sizes that an operator expects to be equal to others.
+
+    PyTorch does so itself, but for what `index_put` writes.
+
+    Parameters
+    ----------
+    module
+        A module of FX whose calls are ATen's, which TorchDynamo traces.
+    """
+    for node in module.graph.nodes:
+        if node.op != "call_function" or node.target not in _PUT:
+            continue
+        x, indices, values = (map_arg(one, lambda given: given.meta["val"]) for one in node.args[:3])
+        rows: list[Any] = []
+        for one in indices:
+            rows += list(one.shape) if one is not None and one.dtype not in (torch.bool, torch.uint8) else []
+        first = next(d for d, one in enumerate(indices) if one is not None)
+        if len(indices) != first + 1 or not rows:
+            continue  # of several indices, or of a mask
+        for own, wanted in zip(reversed(values.shape), reversed([*x.shape[:first], *rows, *x.shape[first + 1 :]])):
+            bool(own == 1 or own == wanted)  # PyTorch makes a guard of a comparison whose result is read
 
 
 def unite_counts(module: GraphModule) -> None:

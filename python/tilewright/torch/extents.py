@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
 import torch
+from torch.fx import GraphModule
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from .. import te
 from ..errors import CompileError
 from ..graph import GraphBuilder, Value
+from ..graph.numbers import number_of
 from ..te import Expr, Var
 
-__all__ = ["Extents", "SymbolicFloat", "factors_of", "is_decided_by_data", "is_loose"]
+__all__ = ["Extents", "SymbolicFloat", "factors_of", "guards_of", "is_decided_by_data", "is_loose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,16 @@ def is_loose(value: Any, inputs: Sequence[Any]) -> bool:
     return all(value.node.expr not in factors_of(size) for size in sizes)
 
 
+def guards_of(module: GraphModule) -> list[Any]:
+    """What TorchDynamo has found of the sizes of a module of FX, expressions of sympy that each call has to fulfil."""
+    for node in module.graph.nodes:
+        value = node.meta.get("val")
+        for size in value.shape if isinstance(value, torch.Tensor) else (value,):
+            if isinstance(size, torch.SymInt):
+                return [guard.expr for guard in cast(Any, size).node.shape_env.guards]
+    return []
+
+
 class Extents:
     """The symbols of a graph: by their names there, te's variables."""
 
@@ -60,11 +73,36 @@ class Extents:
         self.symbols: dict[str, Var] = {}
         self._known: dict[str, Var] = {}
         self._given: frozenset[str] = frozenset()
+        self._builder: GraphBuilder | None = None
+        self._same: dict[Any, Any] = {}
         self.floats: dict[str, Value] = {}  # by symbol of a float that is a tensor's element, the tensor
 
     def end_of_inputs(self) -> None:
         """What is known so far is symbols of inputs."""
         self._given = frozenset(self._known)
+
+    def build_with(self, builder: GraphBuilder) -> None:
+        """Has `builder` compute the sizes that are rounded floats, and the floats."""
+        self._builder = builder
+
+    def unite(self, guards: Iterable[Any]) -> None:
+        """Has one extent for the two sizes of each equation among `guards`, which TorchDynamo checks at each call."""
+        for guard in guards:
+            if type(guard).__name__ == "Equality":
+                sides = map(self._united, guard.args)
+                kept, other = sorted(sides, key=lambda side: (not side.is_number, not side.is_Symbol, len(str(side))))
+                if kept != other:
+                    self._same[other] = kept
+
+    def _united(self, expr: Any) -> Any:
+        """The expression that stands for all that are equal to one."""
+        while expr in self._same:
+            expr = self._same[expr]
+        return expr
+
+    def is_united(self, size: Any) -> bool:
+        """Whether a guard says that a size is equal to another one, whose extent it has."""
+        return isinstance(size, torch.SymInt) and size.node.expr in self._same
 
     def counted(self, builder: GraphBuilder, size: Any, count: Value) -> int | Expr:
         """The extent that a size is, a number that data decide: it stands for `count`, unless inputs have it, too."""
@@ -86,21 +124,24 @@ class Extents:
     def parts(self, size: Any, name: str) -> list[int | Expr]:
         """The extents of dimensions that are one of this size together, each a symbol or a number. Of a size that is no
         product it is a symbol of that name."""
-        extent = self.of(size)
-        if isinstance(extent, int) or isinstance(extent, Var):
-            return [extent]
+        if not isinstance(size, torch.SymInt):
+            return [int(size)]
         return [self.of_expression(one) for one in factors_of(size)] or [self._symbol(name)]
 
     def of_expression(self, expr: Any) -> Any:
         """The extent that an expression of sympy is."""
+        expr = self._united(expr)
         kind = type(expr).__name__
         if expr.is_Integer:
             return int(expr)
         if expr.is_Symbol:
             return self._symbol(str(expr))
-        if kind in _WHOLE and (quotient := self._quotient(expr.args[0])):
-            numerator, denominator = quotient
-            return (numerator + (denominator - 1 if kind == "CeilToInt" else 0)) // denominator
+        if kind in _WHOLE:
+            if quotient := self._quotient(expr.args[0]):
+                numerator, denominator = quotient
+                return (numerator + (denominator - 1 if kind == "CeilToInt" else 0)) // denominator
+            if self._builder is not None:
+                return self._rounded(self._builder, expr)
         # Symbols stand before numbers, as te writes sums and products.
         args = [self.of_expression(one) for one in sorted(expr.args, key=lambda one: bool(one.is_number))] if kind in (
             "Add", "Mul", "Max", "Min"
@@ -139,6 +180,39 @@ class Extents:
             top, bottom = (one[0] if isinstance(top, int) and top == 1 else top * one[0]), bottom * one[1]
         return top, bottom
 
+    def _rounded(self, builder: GraphBuilder, expr: Any) -> Var:
+        """The extent that is a float rounded to an integer: the model computes it, in float64 as Python does."""
+        name = f"rounded {expr}"
+        if name not in self._known:
+            value = self.float_of(expr.args[0])
+            rounded = builder.op("ceil" if type(expr).__name__ == "CeilToInt" else "floor", value)
+            number = builder.op("cast", rounded, to="int64", saturate=True)
+            self._known[name] = builder.count(te.var(f"rounded{len(builder.counts)}"), number)
+        return self._known[name]
+
+    def float_of(self, expr: Any) -> Value:
+        """A float that is computed of symbolic sizes, an expression of sympy, as a tensor of one float64."""
+        builder = self._builder
+        if builder is None:
+            raise CompileError(f"expected a size of inputs, got {expr}", stage="graph")
+        if expr.is_number:
+            return builder.constant(np.asarray(float(expr), np.float64))
+        if expr.is_integer:
+            return builder.op("cast", number_of(builder, self.of_expression(expr)), to="float64", saturate=True)
+        kind = type(expr).__name__
+        if str(expr) in self.floats:
+            return self.floats[str(expr)]
+        if kind not in _ON_FLOATS:
+            raise CompileError(
+                f"expected a float of sums, products, quotients, powers and square roots, got {expr}", stage="graph"
+            )
+        first, *others = (self.float_of(one) for one in expr.args)
+        if not others:
+            return builder.op(_ON_FLOATS[kind], first) if _ON_FLOATS[kind] else first
+        for one in others:
+            first = builder.op(_ON_FLOATS[kind], first, one)
+        return first
+
     def _symbol(self, name: str) -> Var:
         if name not in self._known:
             own = self._names.get(name, name)
@@ -162,6 +236,12 @@ def _product(a: Any, b: Any) -> Any:
 
 _WHOLE = ("FloorToInt", "TruncToInt", "CeilToInt")
 """What makes an integer of a float; sizes are positive."""
+
+_ON_FLOATS = {
+    "Add": "add", "Mul": "mul", "Pow": "pow", "FloatPow": "pow", "PowByNatural": "pow", "Max": "max", "Min": "min",
+    "IntTrueDiv": "div", "FloatTrueDiv": "div", "ToFloat": "", "OpaqueUnaryFn_sqrt": "sqrt", "Identity": "",
+}  # fmt: skip
+"""By function of sympy, whose result is a float, the graph's operator."""
 
 _LARGEST_PART = 2**16
 """The largest numerator and denominator of a number in a quotient of extents."""

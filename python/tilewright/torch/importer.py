@@ -20,13 +20,13 @@ from ..guards import is_listed
 from ..te import Expr, Var
 from . import converters as converters
 from . import linear_algebra
-from .call import CONVERTERS, Call, real_dtype, refused, whole
+from .call import CONVERTERS, Call, of_shape, real_dtype, refused, whole
 from .control import CONTROL, Known
 from .converters.complex_numbers import Pair, convert_complex, joined
 from .converters.complex_numbers import parted as parts_of
 from .dtypes import dtype_name
 from .equal_counts import unite_counts
-from .extents import Extents, SymbolicFloat, is_loose
+from .extents import Extents, SymbolicFloat, guards_of, is_loose
 
 __all__ = ["import_fx", "is_random", "label_of", "refusals"]
 
@@ -118,6 +118,7 @@ class _Import:
 
     def graph(self) -> Graph:
         unite_counts(self._module)
+        self._extents.unite(guards_of(self._module))
         nodes = list(self._module.graph.nodes)
         values = [node.meta.get("val") for node in nodes if node.op == "placeholder"]
         inputs = [
@@ -136,6 +137,7 @@ class _Import:
         self._extents.end_of_inputs()
         with GraphBuilder(self._name, given, self._extents.symbols, self._tf32) as builder:
             self._builder = builder
+            self._extents.build_with(builder)
             if self._seeded:
                 self._random = RandomNumbers(builder, builder.inputs[_SEED])
             for node, _ in inputs:
@@ -190,10 +192,11 @@ class _Import:
         value = node.meta["val"]
         shape = (*value.shape, 2) if value.is_complex() else value.shape
         try:
-            extents = self._extents.shape(shape)
             if self._parted:
                 parts = [self._extents.parts(size, f"{node.name}__{d}") for d, size in enumerate(shape)]
                 extents = tuple(extent for some in parts for extent in some)
+            else:
+                extents = self._extents.shape(shape)
             return TensorType(extents, dtype_name(real_dtype(value.dtype)))
         except CompileError as error:
             raise CompileError(f"input {node.name!r}: {error}", stage="graph") from None
@@ -272,6 +275,8 @@ class _Import:
                 call, arguments = self._call_of(node, label, "zeros.default"), []
             with_complex = any(isinstance(one, Pair) for one in _flat(arguments)) or _is_complex(node)
             made = convert_complex(call, arguments) if with_complex else CONVERTERS[call.target](call, *arguments)
+            if isinstance(made, Value) and any(map(self._extents.is_united, getattr(node.meta["val"], "shape", ()))):
+                made = of_shape(call, made, call.shape)
         self._values[node] = made
 
     def _body(

@@ -172,6 +172,44 @@ def test_images_of_any_size(name: str) -> None:
             torch.testing.assert_close(ours, theirs.float(), rtol=1e-4, atol=1e-3)
 
 
+_HALF = nn.Conv2d(3, 2, 3, 2, 1)
+
+RESIZED: dict[str, Any] = {
+    "a decimal scale": (lambda x: nn.functional.interpolate(x, scale_factor=0.7, mode="nearest"), [(10, 90), (13, 20)]),
+    "a decimal scale of sizes": (
+        lambda x: nn.functional.interpolate(x, scale_factor=1.3, mode="bilinear", recompute_scale_factor=True),
+        [(10, 7), (13, 20)],
+    ),
+    "a skip connection": (
+        lambda x: torch.cat([nn.functional.interpolate(_HALF(x), scale_factor=2.0), x], 1), [(8, 6), (10, 12)]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("name", RESIZED)
+def test_sizes_that_are_rounded_floats_or_equal_to_others(name: str) -> None:
+    """PyTorch checks at each call that the image of the skip connection is as large as its input."""
+    torch.manual_seed(0)
+    torch.compiler.reset()
+    function, sizes = RESIZED[name]
+    compiled = torch.compile(function, backend="tilewright", dynamic=True, fullgraph=True)
+    for rows, columns in sizes:
+        x = torch.randn(2, 3, rows, columns, requires_grad=True)
+        found = []
+        for one in (compiled, function):
+            made = one(x)
+            found.append((made, *torch.autograd.grad(made.square().sum(), x)))
+        torch.testing.assert_close(*found, rtol=1e-4, atol=1e-4)
+
+
+def test_the_size_of_what_is_added_at_places() -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(lambda x, i: torch.zeros(5, 3).index_add(0, i, x), backend="tilewright", dynamic=True)
+    x, places = torch.arange(12.0).reshape(4, 3), torch.tensor([0, 2, 2, 4])
+    torch.testing.assert_close(compiled(x, places), torch.zeros(5, 3).index_add(0, places, x))
+
+
 def _pools(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     f = torch.nn.functional
     return (
