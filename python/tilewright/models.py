@@ -20,7 +20,7 @@ __all__ = ["compile"]
 
 def compile(
     model: Any,
-    example_inputs: Sequence[Any] | None = None,
+    example_inputs: Sequence[Any] | Mapping[str, Any] | None = None,
     target: Target | str | None = None,
     dynamic_shapes: Any = None,
     *,
@@ -42,7 +42,8 @@ def compile(
         A ``torch.nn.Module``, a ``torch.export.ExportedProgram``, an ``onnx.ModelProto``, the path of an .onnx file, or
         a `tilewright.graph.Graph`.
     example_inputs
-        For a module the arguments of its ``forward``, a tuple. The others do not need them: their inputs have types.
+        For a module the arguments of its ``forward``: a tuple, or a dict of arguments by name. The others do not need
+        them: their inputs have types.
     target
         "cpu", "sim", "cuda" or a `Target`, as of `tw.build`.
     dynamic_shapes
@@ -128,11 +129,14 @@ def compile(
         return compiled(import_onnx(model, constants, dynamic_shapes, tf32))
     if _is_of_torch(model):
         from .torch import import_torch, tf32_of
+        from .torch.structure import structure_of
 
         if constants is not None:
             raise ValueError("constants: expected none with a model of PyTorch, whose example inputs decide shapes")
         tf32 = tf32_of(target) if precision is None else tf32
-        return compiled(import_torch(model, example_inputs, dynamic_shapes, tf32))
+        made = compiled(import_torch(model, example_inputs, dynamic_shapes, tf32))
+        made.structure = structure_of(model, example_inputs, len(made.inputs))
+        return made
     raise TypeError(
         "expected a torch.nn.Module, an ExportedProgram, an onnx.ModelProto, the path of an .onnx file or a Graph, got "
         f"{type(model).__name__}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,9 @@ class Model:
     of PyTorch where an input is one, otherwise as arrays of NumPy. For target cuda, inputs in the processor's memory
     are copied to the GPU; where no input is NumPy's or PyTorch's, outputs are `tw.nd` arrays there.
 
+    A model of a module of PyTorch is called as the module is, also with dicts and lists of tensors. Numbers and other
+    objects have to be those of the example inputs.
+
     Making one compiles the groups, and raises CompileError where a group cannot be compiled.
     """
 
@@ -84,6 +87,8 @@ class Model:
         self._placed: dict[ir.Value, Any] | None = None
         self._compiled: HostFunction | None = None
         self._of_tensors = TensorCalls(self)
+        self.structure: Callable[[Sequence[Any], Mapping[str, Any]], list[Any] | None] | None = None
+        """What takes the inputs from a call with dicts and lists of them, as of a module of PyTorch."""
         self._lock = threading.Lock()
         with progress(f"compiling {name}") as line:
             compile_groups(
@@ -342,6 +347,8 @@ class Model:
 
     def _arranged(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """What a call gives, in the order of the inputs."""
+        if self.structure is not None and (found := self.structure(arrays, named)) is not None:
+            return found
         names = [name for name, _ in self.inputs]
         given = dict(zip(names, arrays))
         if len(arrays) > len(names) or (set(named) - set(names)) or (set(named) & set(given)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import importlib
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,6 +23,7 @@ from .extents import is_decided_by_data
 from .importer import import_fx
 from .in_place import with_copies, without_writes
 from .precision import tf32_of
+from .structure import bound_to, given_by, structure_of
 
 __all__ = ["compile_torch", "import_torch"]
 
@@ -33,18 +34,21 @@ _Range = tuple[int, int | None, int]
 
 
 def compile_torch(
-    model: Any, example_inputs: Sequence[Any] | None = None, target: Target | str | None = "cpu",
+    model: Any, example_inputs: Sequence[Any] | Mapping[str, Any] | None = None, target: Target | str | None = "cpu",
     dynamic_shapes: Any = None, without: Iterable[str] = (),
 ) -> Model:  # fmt: skip
     """Compiles a `model` of PyTorch, as `tw.compile` does: `import_torch` with `example_inputs` and `dynamic_shapes`,
     then `tilewright.graph.compile_graph` for `target`, `without` some passes."""
     graph = import_torch(model, example_inputs, dynamic_shapes, tf32_of(target))
-    return compile_graph(graph, target, without)
+    made = compile_graph(graph, target, without)
+    made.structure = structure_of(model, example_inputs, len(made.inputs))
+    return made
 
 
 @progress("reading the model")
 def import_torch(
-    model: Any, example_inputs: Sequence[Any] | None = None, dynamic_shapes: Any = None, tf32: Collection[str] = ()
+    model: Any, example_inputs: Sequence[Any] | Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
+    tf32: Collection[str] = (),
 ) -> Graph:  # fmt: skip
     """The graph of a model of PyTorch.
 
@@ -53,7 +57,7 @@ def import_torch(
     model
         A `torch.nn.Module`, which torch.export exports, or a `torch.export.ExportedProgram`.
     example_inputs
-        The arguments of the module's `forward`. An exported program has its own.
+        The arguments of the module's `forward`, a tuple, or a dict of those by name. An exported program has its own.
     dynamic_shapes
         As of torch.export; by argument and dimension a `torch.export.Dim`, or a name for the extent, or a `te.var`.
     tf32
@@ -77,14 +81,39 @@ def import_torch(
         ranges = dict(_ranges(dynamic_shapes))
         dynamic_shapes = _dimensions(dynamic_shapes, {})
         with _TRACING:
-            program = _exported(model, tuple(example_inputs), dynamic_shapes)
-        arguments = inspect.signature(model.forward).bind(*example_inputs).arguments if dynamic_shapes else {}
+            program = _functional(model, *given_by(example_inputs), dynamic_shapes)
+        if dynamic_shapes:
+            unnamed, named = given_by(example_inputs)
+            arguments = named or bound_to(model, unnamed, {})
     else:
         raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
     name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
-    with _TRACING:
-        program = _decomposed(program, name)
+    if program is model:
+        with _TRACING:
+            program = _decomposed(program, name)
     return _of_program(program, name, _names(program, dynamic_shapes, arguments), ranges, tf32)
+
+
+def _functional(
+    module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], dynamic_shapes: Any
+) -> torch.export.ExportedProgram:
+    """A program of the operators that have converters, of a module.
+
+    PyTorch exports what is before autograd. Where that fails, as it does of `torch.func.grad`, it exports what autograd
+    makes.
+    """
+    first: CompileError | None = None
+    functorch: Any = importlib.import_module("torch._C._functorch")
+    depth = functorch.get_dynamic_layer_stack_depth()
+    for is_before in (True, False):
+        try:
+            program = _exported(module, inputs, named, dynamic_shapes, is_before)
+            return _decomposed(program, type(module).__name__)
+        except CompileError as error:
+            first = first or error
+            functorch.pop_dynamic_layer_stack_and_undo_to_depth(depth)  # an error leaves its layers there
+    assert first is not None
+    raise first
 
 
 def _decomposed(program: torch.export.ExportedProgram, name: str) -> torch.export.ExportedProgram:
@@ -154,11 +183,17 @@ def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
     return spec
 
 
-def _exported(module: torch.nn.Module, inputs: tuple[Any, ...], dynamic_shapes: Any) -> torch.export.ExportedProgram:
-    apart = _apart(inputs, {id(one) for one in (*module.parameters(), *module.buffers())})
+def _exported(
+    module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], dynamic_shapes: Any, is_before: bool
+) -> torch.export.ExportedProgram:
+    """The program of a module: of the operators before autograd, or of those that it makes."""
+    apart, named = _apart((inputs, named), {id(one) for one in (*module.parameters(), *module.buffers())})
     try:
         with torch.no_grad():
-            return torch.export.export(module, apart, dynamic_shapes=dynamic_shapes, strict=False)
+            if is_before:
+                return torch.export.export(module, apart, named, dynamic_shapes=dynamic_shapes, strict=False)
+            export: Any = importlib.import_module("torch.export._trace")._export
+            return export(module, apart, named, dynamic_shapes=dynamic_shapes, strict=False, pre_dispatch=False)
     except Exception as error:
         raise CompileError(
             f"{type(module).__name__}: torch.export does not export it: {error}", stage="graph"
