@@ -30,7 +30,7 @@ from .turned import across_k, along_k
 __all__ = ["Matrices", "as_matrices", "reading"]
 
 # Fewer rows, columns or elements along K are not worth tiles of a matmul: of types for tensor cores, and of float32.
-_HALVES, _FLOATS = (16, 16, 16), (8, 32, 8)
+_HALVES, _FEW, _FLOATS = 16, 2, (8, 32, 8)
 # Elements along K of a step.
 _OF_STEP = 8
 
@@ -131,7 +131,9 @@ def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
         return min(extents[:2]) >= _FLOATS[0] and max(extents[:2]) >= _FLOATS[1] and extents[2] >= _FLOATS[2]
     if gpu is None or a != b or (a, to) not in MMA_SYNC or a.startswith("float8") or "mma.sync" not in gpu.features:
         return False
-    return all(extent >= least for extent, least in zip(extents, _HALVES))
+    # Of few filters of all channels, the tensor cores' tiles are not full; they read images once all the same.
+    few = _HALVES if found.batch else _FEW
+    return min(extents[:2]) >= few and max(extents[:2]) >= _HALVES and extents[2] >= _HALVES
 
 
 def _turned(program: Program, gpu: GPU | None) -> Iterator[tuple[Operation, tuple[bool, bool]]]:

@@ -26,7 +26,8 @@ NUMBERS = Path(__file__).with_name("cost_model.json")
 # Bytes: what TMA and 16-byte copies need rows to be multiples of, a sector and a line of the cache, a step of wgmma.
 _ALIGNED, _SECTOR, _LINE, _SPAN = 16, 32, 128, 128
 _GRAIN = 8  # columns of an instruction
-_BY_THREADS = 3  # times as long as TMA threads take to store a tile
+# Times as long as TMA threads take to store a tile: of rows of whole lines, or not.
+_BY_THREADS = {True: 3, False: 12}
 _FEW = 48  # loads that a thread has under way
 
 Counts = Mapping[str, Any]
@@ -142,7 +143,7 @@ def _of_warpgroups(problem: Problem, choice: Choice, device: GPU) -> dict[str, f
         "longest": longest,
         "received": (rows + columns) * _SPAN,
         **_asked(problem, device, (rows, columns), block_k, pads, turned, (along, down), _SPAN, 0 if swap_ab else 1),
-        "stored": rows * columns * made * (_BY_THREADS if by_threads else 1),
+        "stored": rows * columns * made * (_BY_THREADS[columns * made % _LINE == 0] if by_threads else 1),
         "clustered": log2(down * along),
         "streamed": stream_k,
         "exchanged": 4.0 * rows * columns * (1 + max(1.0, at_work / tiles)) if stream_k else 0.0,
