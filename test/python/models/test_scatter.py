@@ -8,6 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import numpy as np  # noqa: E402
+
+import tilewright as tw  # noqa: E402
+from tilewright import te  # noqa: E402
+from tilewright.graph.operators import scatter  # noqa: E402
 from tilewright.torch import compile_fx  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -61,3 +66,27 @@ def test_gradients_of_a_large_table() -> None:
     ours, table.weight.grad = table.weight.grad, None
     table(tokens).sin().sum().backward()
     torch.testing.assert_close(ours, table.weight.grad)
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
+@pytest.mark.parametrize(("shape", "length", "count"), [((37, 5), 1, (40,)), ((6, 7, 3), 2, (9, 8)), ((50,), 1, (70,))])
+def test_updates_are_sorted_for_many_threads(
+    reduction: str, shape: tuple[int, ...], length: int, count: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal places keep their order, some are counted from the end, and what is outside is left out."""
+    monkeypatch.setattr(scatter, "_MANY", 0)
+    random = np.random.default_rng(len(shape))
+    x = random.integers(-3, 4, shape).astype("float32")
+    places = np.stack([random.integers(-extent, extent + 1, count) for extent in shape[:length]], -1)
+    updates = random.integers(-2, 3, (*count, *shape[length:])).astype("float32")
+    X, P, U = (te.placeholder(one.shape, str(one.dtype), name=name) for one, name in zip((x, places, updates), "XPU"))
+    Y = scatter.scatter_nd(X, P, U, reduction=reduction, by_threads=True)
+    func = tw.build(tw.auto_schedule(Y, "sim"), [X, P, U, Y], "sim", name="scatter")
+    made, wanted = np.zeros_like(x), x.copy()
+    func(x, places, updates, made)
+    combine = {"none": lambda a, b: b, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+    for k in np.ndindex(*count):
+        at = tuple(int(one) for one in places[k])
+        if all(one < extent for one, extent in zip(at, shape)):
+            wanted[at] = combine[reduction](wanted[at], updates[k])
+    np.testing.assert_array_equal(made, wanted)

@@ -1,7 +1,8 @@
 """Operators that write at places that data gives.
 
-On a GPU each element of the result looks for the updates that are for it, so that none is written twice at once. On a
-processor each thread has a part of the result, and goes through all updates in their order.
+On a GPU each element of the result looks for the updates that are for it, so that none is written twice at once. Where
+there are many of both, the updates are sorted first, so that it knows where its own are. On a processor each thread has
+a part of the result, and goes through all updates in their order.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ... import te, tir
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
 from .common import elements, operator, same
+from .sorting import order_of
 
 _COMBINE: dict[str, tuple[Callable[..., Expr], Callable[[Any, Any], Expr], Callable[[str], Any]]] = {
     "add": (te.sum, lambda a, b: a + b, lambda dtype: te.const(0, dtype)),
@@ -25,6 +27,12 @@ _COMBINE: dict[str, tuple[Callable[..., Expr], Callable[[Any, Any], Expr], Calla
 
 _FEW = 1 << 14
 """On a processor, too, each element looks for its updates where there are so few pairs of the two."""
+
+_MANY = 1 << 28
+"""On a GPU, the updates of slices are sorted where there are more pairs of an element and an update."""
+
+_THREADS, _AT_ONCE = 256, 8
+"""The threads of a block, and how many updates each has on their way."""
 
 _PARTS = 8
 """So many parts threads of a processor have of a result."""
@@ -153,6 +161,97 @@ def _slices_in_order(ins: Sequence[Any], made: Any, length: int, combine: Callab
     return ib.get()
 
 
+def _digits(number: Any, shape: Sequence[Any]) -> list[Any]:
+    """The indices of the element with a number, in row-major order."""
+    found: list[Any] = []
+    for extent in reversed(shape):
+        found.insert(0, number % extent)
+        number = number // extent
+    return found
+
+
+def _is_sorted(x: Tensor, outer: Sequence[Any], length: int) -> bool:
+    """Whether updates of slices are sorted first."""
+    pairs = elements([*x.shape, *outer])
+    return length > 0 and isinstance(pairs, int) and pairs > _MANY
+
+
+def _slices_in_threads(
+    x: Tensor, indices: Tensor, updates: Tensor, reduction: str, combine: Callable[[Any, Any], Any]
+) -> Tensor:  # fmt: skip
+    """`scatter_nd` on a GPU: the updates by the number of their slice, and then each element with its own in order."""
+    length: Any = indices.shape[-1]
+    outer, named, inner = indices.shape[:-1], x.shape[:length], x.shape[length:]
+    count, slices, width = (int(elements(some)) for some in (outer, named, inner))  # type: ignore[arg-type]
+
+    def number(row: Any, place: Any, column: Any) -> Expr:
+        at, total, inside = _digits(place, outer), te.const(0, "int64"), list[Expr]()
+        for d in range(length):
+            given = indices(*at, d)
+            index = te.select(given < 0, given + x.shape[d], given).astype("int64")
+            total = total * x.shape[d] + index
+            inside += [index >= 0, index < x.shape[d]]
+        return te.select(te.all(*inside), total, te.const(slices, "int64"))
+
+    numbers = te.compute((1, count, 1), number, name="slices")
+    order = order_of(numbers, largest=False, in_threads=True)
+
+    def threads(ib: Any, work: Any) -> Any:
+        block, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+        ib.scope_attr(block, "thread_extent", -(-work // _THREADS))
+        ib.scope_attr(thread, "thread_extent", _THREADS)
+        return block.astype("int64") * _THREADS + thread
+
+    def first_of_each(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
+        ib = tir.ir_builder.create()
+        numbers, order, begins = ib.buffer_ptr(ins[0]), ib.buffer_ptr(ins[1]), ib.buffer_ptr(outs[0])
+        at = threads(ib, slices + 1)
+        with ib.if_scope(at <= slices):
+            low, high = (ib.allocate("int64", (1,), name=name, scope="local") for name in ("low", "high"))
+            low[0], high[0] = te.const(0, "int64"), te.const(count, "int64")
+            with ib.for_range(0, count.bit_length(), name="step"), ib.if_scope(low[0] < high[0]):
+                middle = ib.let("middle", (low[0] + high[0]) // 2)
+                is_before = ib.let("is_before", numbers[0, order[0, middle], 0] < at)
+                low[0] = te.select(is_before, middle + 1, low[0])
+                high[0] = te.select(is_before, high[0], middle)
+            begins[at] = low[0]
+        return ib.get()
+
+    begins = te.extern((slices + 1,), [numbers, order], first_of_each, name="first_updates", dtype="int64")
+
+    def combined(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
+        ib = tir.ir_builder.create()
+        x_, order, begins, updates_ = map(ib.buffer_ptr, ins)
+        made = ib.buffer_ptr(outs[0])
+        element = threads(ib, slices * width)
+        with ib.if_scope(element < slices * width):
+            slice_ = ib.let("slice", element // width)
+            column = ib.let("column", element % width)
+            at, beside = (*_digits(slice_, named), *_digits(column, inner)), _digits(column, inner)
+            begin, end = ib.let("begin", begins[slice_]), ib.let("end", begins[slice_ + 1])
+
+            def update(place: Any) -> Any:
+                return updates_[(*_digits(ib.let("update", order[0, place]), outer), *beside)]
+
+            if reduction == "none":
+                made[at] = x_[at]
+                with ib.if_scope(begin < end):
+                    made[at] = update(end - 1)
+                return ib.get()
+            total = ib.allocate(x.dtype, (1,), name="total", scope="local")
+            total[0] = x_[at]
+            neutral = _COMBINE[reduction][2](x.dtype)
+            with ib.for_range(0, (end - begin + (_AT_ONCE - 1)) // _AT_ONCE, name="turn") as turn:
+                first = ib.let("first", begin + turn * _AT_ONCE)
+                some = [ib.let("value", update(te.min(first + i, end - 1))) for i in range(_AT_ONCE)]
+                for i, value in enumerate(some):
+                    total[0] = combine(total[0], te.select(first + i < end, value, neutral))
+            made[at] = total[0]
+        return ib.get()
+
+    return te.extern(x.shape, [x, order, begins, updates], combined, name="scatter_nd", dtype=x.dtype)
+
+
 @operator
 def scatter_elements(
     x: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str, by_threads: bool
@@ -199,6 +298,9 @@ def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, *, reduction: str, b
             x.shape, [x, indices, updates], lambda ins, outs: _slices_in_order(ins, outs[0], length, combine),
             name="scatter_nd", dtype=x.dtype,
         )  # fmt: skip
+
+    if by_threads and _is_sorted(x, outer, length):
+        return _slices_in_threads(x, indices, updates, reduction, combine)
 
     def is_for(i: Any, k: Any) -> Expr:
         conditions: list[Expr] = []
