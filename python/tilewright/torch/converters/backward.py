@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,21 @@ def _channels(call: Call, x: Value, start: Any, size: Any) -> Value:
     return call.op("slice", x, starts=[0, start, *[0] * (x.rank - 2)], steps=[1] * x.rank, sizes=sizes)
 
 
+_MOST_WINDOWS = 16
+"""Elements of an image look for their gradient in so many windows at most."""
+
+
 @converter("max_pool2d_with_indices_backward.default")
-def _max_pool_backward(call: Call, grad: Value, x: Value, *given: Any) -> Value:
-    places = given[-1]
+def _max_pool_backward(
+    call: Call, grad: Value, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int], ceil_mode: bool, places: Value,
+) -> Value:  # fmt: skip
+    del ceil_mode
+    windows = [list(one) * (2 if len(one) == 1 else 1) for one in (kernel, stride or kernel, padding, dilation)]
+    of_each = [-(-reach // step) for reach, step in zip(*windows[:2])]
+    is_known = all(isinstance(one, int) for one in (*x.shape[-2:], *grad.shape[-2:]))
+    if windows[3] == [1, 1] and is_known and of_each[0] * of_each[1] <= _MOST_WINDOWS:
+        return _of_windows_of_each(call, grad, x, windows, places)
     outer, image, pooled = list(x.shape[:-2]), 1, 1
     for extent in x.shape[-2:]:
         image = image * extent
@@ -124,6 +137,36 @@ def _max_pool_backward(call: Call, grad: Value, x: Value, *given: Any) -> Value:
     flat = call.reshape(places, [*outer, pooled])
     made = call.op("scatter_elements", zeros, flat, updates, axis=len(outer), reduction="add")
     return call.cast(call.reshape(made, x.shape), x.dtype)
+
+
+def _of_windows_of_each(call: Call, grad: Value, x: Value, windows: Sequence[Sequence[int]], places: Value) -> Value:
+    """The gradient of an image's element: of all windows that it is in, those whose largest it is. `windows` are the
+    kernel, the distances and the padding."""
+    kernel, stride, padding, _ = windows
+    wide, outer = accumulator(x.dtype), list(x.shape[:-2])
+    sizes, counts = ([call.number(one, "the extents of images") for one in of.shape[-2:]] for of in (x, grad))
+    own = call.array(np.arange(sizes[0] * sizes[1]).reshape(sizes))
+    own = call.reshape(own, sizes)  # of one element an array is a number
+    total: Value | None = None
+    for numbers in product(*(range(-(-reach // step)) for reach, step in zip(kernel, stride))):
+        # Of the windows that begin at an element or before it, the one so many windows before the last.
+        before = [number * step - low for number, step, low in zip(numbers, stride, padding)]
+        after = [size - count * step - low for size, count, step, low in zip(sizes, counts, stride, before)]
+
+        def spread(one: Value, rest: int, before: list[int] = before, after: list[int] = after) -> Value:
+            (rows, columns), (down, along) = one.shape[-2:], stride
+            one = call.reshape(one, [*outer, rows, 1, columns, 1])
+            one = call.reshape(
+                call.expand(one, [*outer, rows, down, columns, along]), [*outer, rows * down, columns * along]
+            )
+            around = [[*[0] * len(outer), *some] for some in (before, after)]
+            return call.op("pad", one, call.constant(rest, one), before=around[0], after=around[1], mode="constant")
+
+        is_largest = call.op("equal", spread(places, -1), own)
+        part = call.op("where", is_largest, spread(call.cast(grad, wide), 0), call.constant(0, wide))
+        total = part if total is None else call.op("add", total, part)
+    assert total is not None  # a window has an element
+    return call.cast(total, x.dtype)
 
 
 def _spread(call: Call, grad: Value, matrices: Sequence[np.ndarray]) -> Value:
