@@ -99,6 +99,8 @@ def _has_own_schedule(x: Operand, w: Operand, stride: int) -> bool:
     """Whether a schedule of the library is for images of 16 bits: on sm_90a, where so few tiles of results are there
     that blocks share the channels of each."""
     features = current_gpu().features
+    if not all(isinstance(extent, int) for extent in (*x.shape, *w.shape)):
+        return False
     if "wgmma" not in features or is_empty(x, w):
         return "mma.sync" in features
     (batch, size, _, channels), (filters, kernel, *_) = x.shape, w.shape

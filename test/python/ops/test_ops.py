@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright import ops
+import tilewright as tw
+from tilewright import ops, te
 
 
 def random(*shape: int, seed: int = 0) -> Any:
@@ -58,6 +59,17 @@ def test_convolution_with_channels_last(target: str) -> None:
     exact = np.maximum(np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64")) + bias, 0)
     got = ops.conv2d(x, w, bias, stride=2, activation="relu", out_dtype="float32", target=target)
     np.testing.assert_allclose(got, exact, atol=1e-3)
+
+
+def test_convolution_of_any_number_of_images() -> None:
+    images, filters = ops.Operand((te.var("n", max=8), 5, 5, 8), "float16"), ops.Operand((4, 3, 3, 8), "float16")
+    schedule, tensors = ops.conv2d.schedule(images, filters, target="sim -device=H200")
+    func = tw.build(schedule, tensors, "sim -device=H200", name="convolution")
+    w = random(4, 3, 3, 8, seed=1).astype("float16")
+    for n in (1, 3):
+        x, y = random(n, 5, 5, 8).astype("float16"), np.zeros((n, 5, 5, 4), "float16")
+        func(x, w, y)
+        np.testing.assert_allclose(y, ops.conv2d(x, w, target="cpu"), atol=2e-2)
 
 
 def test_convolution_of_one_tap_is_a_matmul_of_rules() -> None:
