@@ -336,10 +336,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor)
                     << " as it is, for it has strides that only a call knows";
   for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
-    if (copy.byThreads && dimension.step > 1)
-      return refuse() << "expected threads to copy every element of a dimension, got one in " << dimension.step;
-    else if (!copy.byThreads && !ShapedType::isDynamic(dimension.stride) &&
-             dimension.stride * bytes % tile::kTensorStrideBytes)
+    if (!copy.byThreads && !ShapedType::isDynamic(dimension.stride) &&
+        dimension.stride * bytes % tile::kTensorStrideBytes)
       return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes
                       << " bytes along a dimension, got " << dimension.stride * bytes;
   if (!copy.byThreads && !copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))

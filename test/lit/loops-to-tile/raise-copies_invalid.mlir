@@ -346,6 +346,33 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}) {
   %c0 = arith.constant 0 : index
   scf.for %arg4 = %c0 to %c1 step %c1 {
     scf.for %arg6 = %c0 to %c2 step %c1 {
+      %alloc = memref.alloc() {te.stage = "A.shared"} : memref<128x64xf16, #gpu.address_space<workgroup>>
+      scf.for %arg7 = %c0 to %c128 step %c1 {
+        scf.for %arg8 = %c0 to %c64 step %c1 {
+          %0 = affine.apply #map(%arg6, %arg8)
+          %1 = memref.load %arg0[%arg7, %0] : memref<128x128xf16>
+          // expected-error @below {{copy_by: stage 'A.shared': expected TMA to copy to shared memory, got threads}}
+          memref.store %1, %alloc[%arg7, %arg8] {schedule.copy = #schedule.copy<by = threads, swizzle = 128>} : memref<128x64xf16, #gpu.address_space<workgroup>>
+        }
+      }
+      scf.for %arg7 = %c0 to %c64 step %c1 {
+      } {schedule.instruction = #schedule.instruction<wgmma, 64x64x64>}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.bind = #schedule.thread<blockIdx.y>}
+  return
+}
+
+// -----
+
+#map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
+func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}) {
+  %c64 = arith.constant 64 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %arg4 = %c0 to %c1 step %c1 {
+    scf.for %arg6 = %c0 to %c2 step %c1 {
       %alloc = memref.alloc() {te.stage = "F"} : memref<128x64xf16, #gpu.address_space<workgroup>>
       scf.for %arg7 = %c0 to %c128 step %c1 {
         scf.for %arg8 = %c0 to %c64 step %c1 {

@@ -84,8 +84,9 @@ def tile_by_wgmma(
     span = gcd(tile[1] * made, SPAN)
     rows_of = extents[1] if joined else tiled.shape[-1]  # which may be longer than the result's
     copier = "tma" if divisor_of(rows_of) * made % ALIGNED == 0 else "threads"
-    # Threads store 8 bits where the tile's rows are columns of C.
+    # Threads store 8 bits where the tile's rows are columns of C, and other rows of tiles of several widths.
     is_copied = span >= LEAST_SPAN and has_whole_tile and not (made == 1 and swap_ab)
+    is_copied = is_copied and (copier == "tma" or not how.narrower)
     stored = tiled
     if is_copied:
         _axes(s[tiled], joined)  # which are then those of the stage in shared memory

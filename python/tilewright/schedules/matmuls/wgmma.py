@@ -61,10 +61,10 @@ def matmul_wgmma(
 
     As many blocks as the device has SMs, or `blocks`, are persistent (None: a block for each tile). They take tiles in
     groups of `group` rows of tiles, or in another `raster`. With `stream_k`, blocks share the K tiles of the last wave.
-    With `narrower`, some tiles are this many columns narrower, so that every block has a tile in the last wave. With
-    `serpentine_k`, every second tile is computed from its last K tile to its first (`Stage.persistent`). With two
-    `consumers`, a block has two sets of consumer warpgroups, which alternate (ping-pong): one stores while the other
-    multiplies. This pays where K is short.
+    With `narrower`, some tiles are this many columns narrower, so that every block has a tile in the last wave. Rows of
+    C are multiples of 16 bytes then. With `serpentine_k`, every second tile is computed from its last K tile to its
+    first (`Stage.persistent`). With two `consumers`, a block has two sets of consumer warpgroups, which alternate
+    (ping-pong): one stores while the other multiplies. This pays where K is short.
 
     C is stored through shared memory, `columns` at a time. With `deferred`, threads keep a tile of C while the matmul
     of their next tile begins, and store it then. `registers` are those of a producer thread and of a consumer thread.
