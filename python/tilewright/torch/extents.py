@@ -59,7 +59,9 @@ def guards_of(module: GraphModule) -> list[Any]:
         value = node.meta.get("val")
         for size in value.shape if isinstance(value, torch.Tensor) else (value,):
             if isinstance(size, torch.SymInt):
-                return [guard.expr for guard in cast(Any, size).node.shape_env.guards]
+                # Where PyTorch has one symbol for two already, no size has the other one.
+                env = cast(Any, size).node.shape_env
+                return [env.replace(guard.expr) for guard in env.guards]
     return []
 
 

@@ -100,7 +100,7 @@ def test_maps_are_those_of_the_function(
     log = [line.split() for line in library.fake_log().decode().splitlines()]
     printed = [[int(number) for number in line[1:]] for line in log if line[0] == "cuTensorMapEncodeTiled"]
     wanted = encoded(function, arrays)
-    assert len(wanted) > 2
+    assert len(wanted) >= 2  # of the operands at least: threads store a result that TMA cannot step over
     assert from_first_temporary(printed, arrays) == from_first_temporary(wanted, arrays)
     launched = [line[1] for line in log if line[0] == "cuLaunchKernel"]
     assert launched == [launch.kernel for launch in function.launch_config(*arrays) if 0 not in launch.grid]
