@@ -206,9 +206,9 @@ def Schedule_PersistentAttr : Schedule_Attr<"Persistent", "persistent"> {
 def Schedule_CopyAttr : Schedule_Attr<"Copy", "copy"> {
   let summary = "what copies the tile that a store writes";
   let description = [{
-    TMA, or of a result the threads of each warpgroup. `swizzle` is the swizzle's span in bytes of the buffer in shared memory; 0 is none. `columns` is the number of
-    columns that the buffer has at once, where a result is stored through a smaller buffer. A result that is `deferred`
-    is stored behind the next tile's first matmuls.
+    TMA, or of a result the threads of each warpgroup. `swizzle` is the swizzle's span in bytes of the buffer in shared
+    memory; 0 is none. `columns` is the number of columns that the buffer has at once, where a result is stored through a
+    smaller buffer. A result that is `deferred` is stored behind the next tile's first matmuls.
 
     ```mlir
     #schedule.copy<by = tma, swizzle = 128>

@@ -111,9 +111,9 @@ bool TileCopy::hasTensorDimensions() const {
 }
 
 /// A tensor with strides of its own is one whose rows TMA can step over.
-static LogicalResult checkStrides(Value tensor, bool byThreads, llvm::function_ref<InFlightDiagnostic()> refuse) {
+static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagnostic()> refuse) {
   auto type = cast<MemRefType>(tensor.getType());
-  if (type.getLayout().isIdentity() || byThreads)
+  if (type.getLayout().isIdentity())
     return success();
   if (!hasUnitRows(type))
     return refuse() << "expected a tensor whose last stride is 1, as TMA copies rows, got " << getBufferName(tensor)
@@ -155,6 +155,26 @@ static std::string describeRow(const TileCopy &copy, int64_t known) {
   if (llvm::all_of(symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; }) && !symbol.empty())
     stream << ": use te.var(\"" << symbol << "\", divisible_by=" << tile::kTensorStrideBytes / bytes << ")";
   return text;
+}
+
+/// Whether TMA can step over rows of so many elements, or of a multiple of so many, and over the boxes.
+static LogicalResult checkBoxes(const TileCopy &copy, int64_t inRow, llvm::function_ref<InFlightDiagnostic()> refuse) {
+  auto type = cast<MemRefType>(copy.tensor.getType());
+  int64_t bytes = tile::getElementBytes(type.getElementType());
+  if (type.getLayout().isIdentity() && inRow * bytes % tile::kTensorStrideBytes)
+    return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
+                    << " bytes, which TMA can step over, got " << describeRow(copy, inRow);
+  for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
+    if (!ShapedType::isDynamic(dimension.stride) && dimension.stride * bytes % tile::kTensorStrideBytes)
+      return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes
+                      << " bytes along a dimension, got " << dimension.stride * bytes;
+  if (!copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))
+    return refuse() << "expected boxes that begin at multiples of " << tile::kTensorStrideBytes << " bytes of a row of "
+                    << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes
+                    << " elements, as TMA copies them";
+  if (int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
+    return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
+  return success();
 }
 
 FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) {
@@ -201,7 +221,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
   if (!tile::isTileElement(type.getElementType()))
     return refuse() << "expected elements of whole bytes, got " << type.getElementType();
-  if (failed(checkStrides(copy.tensor, copy.byThreads, refuse)))
+  if (!copy.byThreads && failed(checkStrides(copy.tensor, refuse)))
     return failure();
   ValueRange places = isLoad ? ValueRange(copy.load.getIndices()) : ValueRange(store.getIndices());
   auto inTensor = index::getLinearIndices(places);
@@ -328,24 +348,12 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
 
   int64_t bytes = tile::getElementBytes(type.getElementType());
   int64_t inRow = joined ? shape.back() : index::getKnownDivisor(copy.tensor, rank - 1);
-  if (!copy.byThreads && type.getLayout().isIdentity() && inRow * bytes % tile::kTensorStrideBytes)
-    return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
-                    << " bytes, which TMA can step over, got " << describeRow(copy, inRow);
   if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() &&
       (copy.byThreads || llvm::is_contained(strides, ShapedType::kDynamic)))
     return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor)
                     << " as it is, for it has strides that only a call knows";
-  for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
-    if (!copy.byThreads && !ShapedType::isDynamic(dimension.stride) &&
-        dimension.stride * bytes % tile::kTensorStrideBytes)
-      return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes
-                      << " bytes along a dimension, got " << dimension.stride * bytes;
-  if (!copy.byThreads && !copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))
-    return refuse() << "expected boxes that begin at multiples of " << tile::kTensorStrideBytes << " bytes of a row of "
-                    << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes
-                    << " elements, as TMA copies them";
-  if (!copy.byThreads && int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
-    return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
+  if (!copy.byThreads && failed(checkBoxes(copy, inRow, refuse)))
+    return failure();
   bool isByRows = !isLoad && transposed.contains(copy.buffer);
   int64_t all = isByRows ? copy.rows : copy.columns;
   copy.atOnce = how.getColumns() ? how.getColumns() : all;

@@ -95,6 +95,23 @@ private:
   Value start, permuted;
 };
 
+/// Where an element of a buffer is: the address of its chunk of 16 bytes.
+LaneAddress getChunk(OpBuilder &builder, Location loc, Value pointer, tile::BufferType buffer, Value row,
+                     Value column) {
+  SharedAddress address(builder, loc);
+  auto binary = [&](auto kind, Value value, int64_t with) -> Value {
+    return decltype(kind)::create(builder, loc, value, address.constant(with));
+  };
+  int64_t bytes = tile::getElementBytes(buffer.getElementType()), chunks = buffer.getPanelRowBytes() / 16;
+  Value chunk = binary(LLVM::LShrOp(), column, llvm::Log2_64(16 / bytes));
+  // Without a swizzle all columns are one panel.
+  if (!buffer.getSwizzle())
+    return LaneAddress(builder, loc, pointer, buffer, row, chunk);
+  Value panel = binary(LLVM::LShrOp(), chunk, llvm::Log2_64(chunks));
+  pointer = address.offset(pointer, address.multiply(panel, buffer.getPanelBytes()));
+  return LaneAddress(builder, loc, pointer, buffer, row, binary(LLVM::AndOp(), chunk, chunks - 1));
+}
+
 struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -155,11 +172,7 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
     if (op.getTransposed()) {
       // The lane's rows of the fragment are columns of the buffer, in these chunks of it.
       auto getPlace = [&](Value row, Value column) {
-        Value chunk = binary(LLVM::LShrOp(), column, llvm::Log2_64(16 / tile::getElementBytes(element)));
-        int64_t chunks = buffer.getPanelRowBytes() / 16;
-        Value panel = binary(LLVM::LShrOp(), chunk, llvm::Log2_64(chunks));
-        Value pointer = address.offset(adaptor.getBuffer(), address.multiply(panel, buffer.getPanelBytes()));
-        return LaneAddress(rewriter, loc, pointer, buffer, row, binary(LLVM::AndOp(), chunk, chunks - 1));
+        return getChunk(rewriter, loc, adaptor.getBuffer(), buffer, row, column);
       };
       if (is16Bits) {
         // Lanes 8 i and further give the addresses of the rows of matrix i: the left and the right one of the warp's
@@ -226,16 +239,10 @@ struct ConvertReadElement : ConvertOpToLLVMPattern<tile::ReadElementOp> {
     SharedAddress address(rewriter, loc);
     tile::BufferType buffer = op.getBuffer().getType();
     int64_t bytes = tile::getElementBytes(buffer.getElementType());
-    auto parts = [&](Value value, int64_t by) {
-      unsigned bits = llvm::Log2_64(by);
-      Value upper = LLVM::LShrOp::create(rewriter, loc, value, address.constant(bits));
-      return std::pair(upper, LLVM::AndOp::create(rewriter, loc, value, address.constant(by - 1)).getResult());
-    };
-    Value byte = address.multiply(address.narrow(adaptor.getColumn()), bytes);
-    auto [panel, inPanel] = parts(byte, buffer.getPanelRowBytes());
-    auto [chunk, within] = parts(inPanel, 16);
-    Value pointer = address.offset(adaptor.getBuffer(), address.multiply(panel, buffer.getPanelBytes()));
-    LaneAddress place(rewriter, loc, pointer, buffer, address.narrow(adaptor.getRow()), chunk);
+    Value row = address.narrow(adaptor.getRow()), column = address.narrow(adaptor.getColumn());
+    LaneAddress place = getChunk(rewriter, loc, adaptor.getBuffer(), buffer, row, column);
+    Value within = LLVM::AndOp::create(rewriter, loc, column, address.constant(16 / bytes - 1));
+    within = address.multiply(within, bytes);
     Type element = getTypeConverter()->convertType(op.getElement().getType());
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, address.offset(place.down(0), within), bytes);
     return success();

@@ -18,8 +18,8 @@ from ...te.tensor import ComputeOp
 from .extents import Extent, difference, same
 
 __all__ = [
-    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "difference", "elements",
-    "in_range", "is_one", "normalized", "operator", "same", "sums_in", "untransposed",
+    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "difference", "digits",
+    "elements", "from_start", "in_range", "is_one", "normalized", "operator", "same", "sums_in", "untransposed",
 ]  # fmt: skip
 
 
@@ -134,6 +134,19 @@ def elements(shape: Sequence[Extent]) -> Extent:
     return result
 
 
+def digits(index: Any, extents: Sequence[Extent]) -> list[Any]:
+    """The place in a tensor of these extents that an index counts, in row-major order."""
+    found: list[Any] = []
+    for d in reversed(range(len(extents))):
+        rest = elements(extents[:d])
+        if is_one(extents[d]):
+            found.append(0)
+            continue
+        found.append(index if is_one(rest) else index % extents[d])
+        index = index // extents[d]
+    return found[::-1]
+
+
 def accumulator(dtype: str) -> str:
     """The type in which elements of a type are summed: float32 for floats of 16 bits, otherwise the type."""
     return "float32" if dtype in ("float16", "bfloat16") else dtype
@@ -145,7 +158,12 @@ def sums_in(acc: str) -> tuple[str, dict[str, str]]:
     return ("float32", {"precision": "tf32"}) if acc == "tf32" else (acc, {})
 
 
+def from_start(index: Any, extent: Extent) -> Expr:
+    """An index that may count from the end, counted from the start."""
+    return te.select(index < 0, index + extent, index)
+
+
 def in_range(index: Any, extent: Extent) -> Expr:
     """An index that may count from the end, and that is cut to what there is: no index leaves the tensor."""
     last = extent - 1
-    return te.max(te.min(te.select(index < 0, index + extent, index), last), 0)
+    return te.max(te.min(from_start(index, extent), last), 0)

@@ -8,7 +8,7 @@ from typing import Any
 from ... import te
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from .common import Extent, at, broadcast_shapes, elements, is_one, operator, same, sums_in, untransposed
+from .common import Extent, at, broadcast_shapes, digits, elements, is_one, operator, same, sums_in, untransposed
 from .movement import padded
 
 
@@ -186,8 +186,8 @@ def windows(
     extents = window_extents(sizes, kernel, strides, before, after, dilations)
 
     def element(row: Any, column: Any) -> Expr:
-        image, *first = _digits(row, [x.shape[0], *extents])
-        *offsets, channel = _digits(column, [*kernel, channels])
+        image, *first = digits(row, [x.shape[0], *extents])
+        *offsets, channel = digits(column, [*kernel, channels])
         found = places(first, offsets, strides, dilations)
         inside: list[Expr] = []
         for d, (low, size, count) in enumerate(zip(before, sizes, extents)):
@@ -199,19 +199,6 @@ def windows(
         return te.if_then_else(te.all(*inside), read, te.const(0, x.dtype)) if inside else read
 
     return te.compute([elements([x.shape[0], *extents]), elements([*kernel, channels])], element, name="windows")
-
-
-def _digits(index: Any, extents: Sequence[Extent]) -> list[Any]:
-    """The place in a tensor of these extents that an index counts, in row-major order."""
-    found: list[Any] = []
-    for d in reversed(range(len(extents))):
-        rest = elements(extents[:d])
-        if is_one(extents[d]):
-            found.append(0)
-            continue
-        found.append(index if is_one(rest) else index % extents[d])
-        index = index // extents[d]
-    return found[::-1]
 
 
 def convolution(

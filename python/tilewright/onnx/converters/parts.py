@@ -1,18 +1,36 @@
-"""Which part of a dimension Slice takes where its extent, or the part's start or end, is symbolic."""
+"""Parts of tensors. Which one Slice takes where an extent, or the part's start or end, is symbolic."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ... import te
+from ...graph import Value
 from ...graph.operators.extents import Extent, difference, normal
 from ...te import Expr, Var
 from ...te.intervals import Intervals
 from ..node import Node
 
-__all__ = ["part_of", "quotient"]
+__all__ = ["as_last", "of_last", "part", "part_of", "quotient"]
 
 _FAR = 2**31 - 1  # what models write for an end that is as far as there are elements
+
+
+def part(node: Node, x: Value, axis: int, start: Extent, size: Extent) -> Value:
+    """Some elements along an axis."""
+    starts, sizes = [0] * x.rank, list(x.shape)
+    starts[axis], sizes[axis] = start, size  # type: ignore[call-overload]
+    return node.op_("slice", x, starts=starts, steps=[1] * x.rank, sizes=sizes)
+
+
+def of_last(node: Node, x: Value, number: int) -> Value:
+    """The elements with a number in the last dimension, which is left out."""
+    return node.reshape(part(node, x, x.rank - 1, number, 1), x.shape[:-1])
+
+
+def as_last(node: Node, *parts: Value) -> Value:
+    """Tensors as the elements of one more dimension, the last one."""
+    return node.op_("concat", *(node.reshape(one, [*one.shape, 1]) for one in parts), axis=parts[0].rank)
 
 
 def part_of(node: Node, axis: int, extent: Extent, start: Any, end: Any, step: int) -> tuple[Extent, Extent]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...graph import Value
 from ..node import Node, converter
+from .parts import as_last, of_last
 
 
 def _transformed(
@@ -35,17 +36,6 @@ def _transformed(
     )
 
 
-def _part(node: Node, x: Value, number: int) -> Value:
-    """The real or the imaginary part of a tensor whose last dimension has both."""
-    sizes = [*x.shape[:-1], 1]
-    part = node.op_("slice", x, starts=[0] * (x.rank - 1) + [number], steps=[1] * x.rank, sizes=sizes)
-    return node.reshape(part, x.shape[:-1])
-
-
-def _joined(node: Node, parts: tuple[Value, Value]) -> Value:
-    return node.op_("concat", *(node.reshape(part, [*part.shape, 1]) for part in parts), axis=parts[0].rank)
-
-
 @converter("DFT")
 def _dft(node: Node) -> Value:
     x = node.tensor(0)
@@ -57,7 +47,7 @@ def _dft(node: Node) -> Value:
         raise node.error(f"expected a signal of a length that is known, got {length}")
     rank = x.rank - 1
     order = [d for d in range(rank) if d != axis] + [axis]
-    parts: list[Value | None] = [_part(node, x, 0), _part(node, x, 1) if str(x.shape[-1]) == "2" else None]
+    parts: list[Value | None] = [of_last(node, x, 0), of_last(node, x, 1) if str(x.shape[-1]) == "2" else None]
     if inverse and onesided:
         return _inverse_onesided(node, parts, order, length, axis, rank)
     turned = [None if part is None else node.op_("transpose", part, permutation=order) for part in parts]
@@ -66,7 +56,7 @@ def _dft(node: Node) -> Value:
     made = _transformed(node, turned[0], turned[1], length, count, inverse)
     back = [order.index(d) for d in range(rank)]
     real, imaginary = (node.op_("transpose", part, permutation=back) for part in made)
-    return _joined(node, (real, imaginary))
+    return as_last(node, real, imaginary)
 
 
 def _inverse_onesided(
@@ -114,12 +104,12 @@ def _stft(node: Node) -> Value:
         if number == 1 and (x.rank < 3 or str(x.shape[-1]) != "2"):
             parts.append(None)
             continue
-        signal = _part(node, x, number) if x.rank == 3 else x
+        signal = of_last(node, x, number) if x.rank == 3 else x
         framed = op("gather", signal, node.builder.constant(places), axis=1)
         parts.append(op("mul", framed, window) if window is not None else framed)
     assert parts[0] is not None
     count = length // 2 + 1 if node.attr("onesided", 1) else length
-    return _joined(node, _transformed(node, parts[0], parts[1], length, count, False))
+    return as_last(node, *_transformed(node, parts[0], parts[1], length, count, False))
 
 
 @converter("MelWeightMatrix")

@@ -125,7 +125,7 @@ def _max_pool_backward(
     of_each = [-(-reach // step) for reach, step in zip(*windows[:2])]
     is_known = all(isinstance(one, int) for one in (*x.shape[-2:], *grad.shape[-2:]))
     if windows[3] == [1, 1] and is_known and of_each[0] * of_each[1] <= _MOST_WINDOWS:
-        return _of_windows_of_each(call, grad, x, windows, places)
+        return _of_windows_of_each(call, grad, x, windows, places, of_each)
     outer, image, pooled = list(x.shape[:-2]), 1, 1
     for extent in x.shape[-2:]:
         image = image * extent
@@ -139,16 +139,18 @@ def _max_pool_backward(
     return call.cast(call.reshape(made, x.shape), x.dtype)
 
 
-def _of_windows_of_each(call: Call, grad: Value, x: Value, windows: Sequence[Sequence[int]], places: Value) -> Value:
+def _of_windows_of_each(
+    call: Call, grad: Value, x: Value, windows: Sequence[Sequence[int]], places: Value, of_each: Sequence[int]
+) -> Value:  # fmt: skip
     """The gradient of an image's element: of all windows that it is in, those whose largest it is. `windows` are the
-    kernel, the distances and the padding."""
-    kernel, stride, padding, _ = windows
+    kernel, the distances and the padding; of each dimension an element is in up to `of_each` windows."""
+    _, stride, padding, _ = windows
     wide, outer = accumulator(x.dtype), list(x.shape[:-2])
+    grad = call.cast(grad, wide)
     sizes, counts = ([call.number(one, "the extents of images") for one in of.shape[-2:]] for of in (x, grad))
-    own = call.array(np.arange(sizes[0] * sizes[1]).reshape(sizes))
-    own = call.reshape(own, sizes)  # of one element an array is a number
+    own = call.reshape(call.op("iota", shape=[sizes[0] * sizes[1]], axis=0, to="int64"), sizes)
     total: Value | None = None
-    for numbers in product(*(range(-(-reach // step)) for reach, step in zip(kernel, stride))):
+    for numbers in product(*map(range, of_each)):
         # Of the windows that begin at an element or before it, the one so many windows before the last.
         before = [number * step - low for number, step, low in zip(numbers, stride, padding)]
         after = [size - count * step - low for size, count, step, low in zip(sizes, counts, stride, before)]
@@ -163,7 +165,7 @@ def _of_windows_of_each(call: Call, grad: Value, x: Value, windows: Sequence[Seq
             return call.op("pad", one, call.constant(rest, one), before=around[0], after=around[1], mode="constant")
 
         is_largest = call.op("equal", spread(places, -1), own)
-        part = call.op("where", is_largest, spread(call.cast(grad, wide), 0), call.constant(0, wide))
+        part = call.op("where", is_largest, spread(grad, 0), call.constant(0, wide))
         total = part if total is None else call.op("add", total, part)
     assert total is not None  # a window has an element
     return call.cast(total, x.dtype)

@@ -12,16 +12,10 @@ from ....graph.numbers import number_of
 from ....graph.operators.common import Extent
 from ...node import Node, contrib
 from ..contractions import matmul
+from ..parts import part
 from .linear import integer_matmul
 
-__all__ = ["attended", "heads_of", "joined", "part", "positions"]
-
-
-def part(node: Node, x: Value, axis: int, start: Extent, size: Extent) -> Value:
-    """Some elements along an axis."""
-    starts, sizes = [0] * x.rank, list(x.shape)
-    starts[axis], sizes[axis] = start, size  # type: ignore[call-overload]
-    return node.op_("slice", x, starts=starts, steps=[1] * x.rank, sizes=sizes)
+__all__ = ["attended", "heads_of", "joined", "positions"]
 
 
 def heads_of(node: Node, x: Value, heads: int) -> Value:

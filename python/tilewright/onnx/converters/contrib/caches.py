@@ -12,7 +12,8 @@ from ....graph.numbers import number_of
 from ....graph.operators.extents import Extent, normal, quotient
 from ...node import Node, contrib
 from ..normalization import layer_normalized
-from .attention import attended, heads_of, joined, part, positions
+from ..parts import as_last, of_last, part
+from .attention import attended, heads_of, joined, positions
 from .fused import halves
 
 __all__ = ["rotated"]
@@ -32,14 +33,13 @@ def rotated(node: Node, x: Value, cosines: Value, sines: Value, is_interleaved: 
     )
     if is_interleaved:
         split = node.reshape(own, [*own.shape[:-1], pairs, 2])
-        first, second = (node.reshape(part(node, split, 4, i, 1), split.shape[:-1]) for i in range(2))
+        first, second = (of_last(node, split, i) for i in range(2))
     else:
         first, second = halves(node, own)
     real = node.op_("sub", node.op_("mul", first, cosines), node.op_("mul", second, sines))
     other = node.op_("add", node.op_("mul", first, sines), node.op_("mul", second, cosines))
     if is_interleaved:
-        both = [node.reshape(one, [*one.shape, 1]) for one in (real, other)]
-        made = node.reshape(node.op_("concat", *both, axis=4), own.shape)
+        made = node.reshape(as_last(node, real, other), own.shape)
     else:
         made = node.op_("concat", real, other, axis=3)
     rest = x.shape[-1] - 2 * pairs

@@ -8,7 +8,7 @@ from typing import Any
 from ....graph import Value
 from ...node import Node, contrib
 from ..contractions import matmul
-from .attention import part
+from ..parts import of_last
 from .fused import fast_gelu, halves, silu
 from .weights import bits_of, dequantized, unpacked
 
@@ -42,8 +42,7 @@ def _activated(node: Node, x: Value) -> Value:
         fusion = node.attr("swiglu_fusion", 0)
         if fusion == 1:  # neighbours
             split = node.reshape(x, [*x.shape[:-1], x.shape[-1] // 2, 2])
-            gate, linear = (node.reshape(part(node, split, split.rank - 1, i, 1), split.shape[:-1]) for i in range(2))
-            return _gated(node, gate, linear)
+            return _gated(node, of_last(node, split, 0), of_last(node, split, 1))
         return _gated(node, *halves(node, x))
     known: dict[str, Any] = {
         "relu": lambda: node.op_("relu", x), "gelu": lambda: fast_gelu(node, x), "silu": lambda: silu(node, x),

@@ -8,6 +8,7 @@ from typing import Any
 from ....graph import Value
 from ...node import CONVERTERS, Node, contrib
 from ..contractions import matmul
+from ..parts import part
 
 __all__ = ["channels_first", "channels_last", "fast_gelu", "gelu", "halves", "silu"]
 
@@ -145,11 +146,7 @@ def _quick_gelu(node: Node) -> Value:
 def halves(node: Node, x: Value) -> list[Value]:
     """The first and the second half of the last dimension."""
     width = x.shape[-1] // 2
-    starts = [0] * (x.rank - 1)
-    return [
-        node.op_("slice", x, starts=[*starts, start], steps=[1] * x.rank, sizes=[*x.shape[:-1], width])
-        for start in (0, width)
-    ]  # fmt: skip
+    return [part(node, x, x.rank - 1, start, width) for start in (0, width)]
 
 
 @contrib("BiasSplitGelu")

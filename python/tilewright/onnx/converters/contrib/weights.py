@@ -11,8 +11,8 @@ from ....graph.operators.common import Extent
 from ...narrow import Narrow, decoded
 from ...node import Node, contrib
 from ..contractions import matmul
+from ..parts import as_last, part
 from ..quantization import spread
-from .attention import part
 
 __all__ = ["FP4", "NF4", "dequantized", "unpacked"]
 
@@ -119,8 +119,8 @@ def _matmul_bnb4(node: Node) -> Value:
     packed = node.tensor(1)
     # The high four bits are the first element.
     high = node.op_("shift_right", packed, node.constant(4, packed))
-    both = [node.reshape(one, [*packed.shape, 1]) for one in (high, node.op_("and", packed, node.constant(15, packed)))]
-    codes = node.reshape(node.op_("concat", *both, axis=1), [packed.shape[0] * 2])
+    low = node.op_("and", packed, node.constant(15, packed))
+    codes = node.reshape(as_last(node, high, low), [packed.shape[0] * 2])
     real = node.op_("gather", node.builder.constant(table), node.cast(codes, "int32"), axis=0)
     behind = blocks * block - real.shape[0]
     real = node.op_("pad", real, node.constant(0, real), before=[0], after=[behind], mode="constant")
@@ -159,7 +159,8 @@ def _gather_block_quantized(node: Node) -> Value:
     def real(position: int) -> Value:
         x = node.tensor(position)
         assert isinstance(x, Narrow)  # of the type of the data
-        return decoded(node, Narrow(rows(Value(x.value, x.type)).value, rows(Value(x.value, x.type)).type, x.stored))
+        taken = rows(Value(x.value, x.type))
+        return decoded(node, Narrow(taken.value, taken.type, x.stored))
 
     y = real(0)
     if node.has(3):
