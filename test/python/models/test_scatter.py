@@ -68,6 +68,11 @@ def test_gradients_of_a_large_table() -> None:
     torch.testing.assert_close(ours, table.weight.grad)
 
 
+_COMBINED: dict[str, Any] = {
+    "none": lambda a, b: b, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
 @pytest.mark.parametrize(("shape", "length", "count"), [((37, 5), 1, (40,)), ((6, 7, 3), 2, (9, 8)), ((50,), 1, (70,))])
 def test_updates_are_sorted_for_many_threads(
@@ -84,9 +89,35 @@ def test_updates_are_sorted_for_many_threads(
     func = tw.build(tw.auto_schedule(Y, "sim"), [X, P, U, Y], "sim", name="scatter")
     made, wanted = np.zeros_like(x), x.copy()
     func(x, places, updates, made)
-    combine = {"none": lambda a, b: b, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
     for k in np.ndindex(*count):
         at = tuple(int(one) for one in places[k])
         if all(one < extent for one, extent in zip(at, shape)):
-            wanted[at] = combine[reduction](wanted[at], updates[k])
+            wanted[at] = _COMBINED[reduction](wanted[at], updates[k])
+    np.testing.assert_array_equal(made, wanted)
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.sample(6)
+def test_elements_are_sorted_for_many_threads(
+    reduction: str, axis: int, symbolic: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scatter, "_MANY", 0)
+    random = np.random.default_rng(axis)
+    shape, count = (6, 7, 5), (4, 6, 5) if axis else (40, 6, 5)
+    x = random.integers(-3, 4, shape).astype("float32")
+    places = random.integers(-shape[axis], shape[axis] + 1, count)
+    updates = random.integers(-2, 3, count).astype("float32")
+    n, m = (te.var("n"), te.var("m")) if symbolic else (shape[0], count[0])
+    X = te.placeholder((n, *shape[1:]), "float32", name="X")
+    P, U = (te.placeholder((m, *count[1:]), kind, name=name) for kind, name in (("int64", "P"), ("float32", "U")))
+    Y = scatter.scatter_elements(X, P, U, axis=axis, reduction=reduction, by_threads=True)
+    func = tw.build(tw.auto_schedule(Y, "sim"), [X, P, U, Y], "sim", name="scatter")
+    made, wanted = np.zeros_like(x), x.copy()
+    func(x, places, updates, made)
+    for k in np.ndindex(*count):
+        at = (*k[:axis], int(places[k]), *k[axis + 1 :])
+        if at[axis] < shape[axis]:
+            wanted[at] = _COMBINED[reduction](wanted[at], updates[k])
     np.testing.assert_array_equal(made, wanted)

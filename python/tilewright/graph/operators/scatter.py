@@ -14,8 +14,8 @@ from typing import Any
 from ... import te, tir
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
-from .common import elements, operator, same
-from .sorting import order_of
+from .common import accumulator, digits, elements, from_start, operator, same
+from .sorting import MOST_SORTED, order_of
 
 _COMBINE: dict[str, tuple[Callable[..., Expr], Callable[[Any, Any], Expr], Callable[[str], Any]]] = {
     "add": (te.sum, lambda a, b: a + b, lambda dtype: te.const(0, dtype)),
@@ -29,7 +29,10 @@ _FEW = 1 << 14
 """On a processor, too, each element looks for its updates where there are so few pairs of the two."""
 
 _MANY = 1 << 28
-"""On a GPU, the updates of slices are sorted where there are more pairs of an element and an update."""
+"""On a GPU, updates are sorted where there are more pairs of an element and an update, or nobody knows how many."""
+
+_COMPARED = 32
+"""Each element is compared with so many updates in any case: it takes no longer than to read and to write it."""
 
 _THREADS, _AT_ONCE = 256, 8
 """The threads of a block, and how many updates each has on their way."""
@@ -123,8 +126,7 @@ def _elements_in_order(ins: Sequence[Any], made: Any, axis: int, combine: Callab
     _copied(ib, x, out, shape)
 
     def update(k: Sequence[Any], begin: Any, end: Any) -> None:
-        given = indices[tuple(k)]
-        index = ib.let("index", te.select(given < 0, given + shape[axis], given).astype("int64"))
+        index = ib.let("index", from_start(indices[tuple(k)], shape[axis]).astype("int64"))
         at = (*k[:axis], index, *k[axis + 1 :])
         with ib.if_scope(te.all(index >= begin, index < end)):
             out[at] = combine(out[at], updates[tuple(k)])
@@ -153,52 +155,51 @@ def _slices_in_order(ins: Sequence[Any], made: Any, length: int, combine: Callab
         at: list[Any] = []
         inside: list[Any] = []
         for d in range(length):
-            given = indices[(*k, d)]
-            at.append(ib.let(f"index{d}", te.select(given < 0, given + shape[d], given).astype("int64")))
+            at.append(ib.let(f"index{d}", from_start(indices[(*k, d)], shape[d]).astype("int64")))
             inside += [at[d] >= (0 if d else begin), at[d] < (shape[d] if d else end)]
         with ib.if_scope(te.all(*inside)), _nest(ib, shape[length:]) as rest:
             out[(*at, *rest)] = combine(out[(*at, *rest)], updates[(*k, *rest)])
     return ib.get()
 
 
-def _digits(number: Any, shape: Sequence[Any]) -> list[Any]:
-    """The indices of the element with a number, in row-major order."""
-    found: list[Any] = []
-    for extent in reversed(shape):
-        found.insert(0, number % extent)
-        number = number // extent
-    return found
+def _is_sorted(x: Tensor, updates: Any) -> bool:
+    """Whether each element finds its updates by their order, as nothing says that there are few pairs of the two."""
+    pairs = elements([*x.shape, updates])
+    return pairs > _MANY if isinstance(pairs, int) else not isinstance(updates, int) or updates > _COMPARED
 
 
-def _is_sorted(x: Tensor, outer: Sequence[Any], length: int) -> bool:
-    """Whether updates of slices are sorted first."""
-    pairs = elements([*x.shape, *outer])
-    return length > 0 and isinstance(pairs, int) and pairs > _MANY
+def _whole(extent: Any) -> Any:
+    """An extent in 64 bits."""
+    return te.const(extent, "int64") if isinstance(extent, int) else extent.astype("int64")
 
 
-def _slices_in_threads(
-    x: Tensor, indices: Tensor, updates: Tensor, reduction: str, combine: Callable[[Any, Any], Any]
-) -> Tensor:  # fmt: skip
-    """`scatter_nd` on a GPU: the updates by the number of their slice, and then each element with its own in order."""
-    length: Any = indices.shape[-1]
-    outer, named, inner = indices.shape[:-1], x.shape[:length], x.shape[length:]
-    count, slices, width = (int(elements(some)) for some in (outer, named, inner))  # type: ignore[arg-type]
+def _sorted_in_threads(
+    x: Tensor, updates: Tensor, reduction: str, named: int, index_of: Callable[[list[Any]], list[Any]]
+) -> Tensor:
+    """`x` with updates, on a GPU: they are sorted by the slice that each is for, and each element has its own in order.
+
+    A slice is named by the first `named` dimensions of `x`. `index_of(at)` is the name of the one that the update at
+    `at`, a place in the other dimensions of `updates`, is for.
+    """
+    outer = updates.shape[: updates.ndim - (x.ndim - named)]
+    names, inner = x.shape[:named], x.shape[named:]
+    count, slices, width = (elements(some) for some in (outer, names, inner))
+    places = "int32" if not isinstance(count, int) or count <= MOST_SORTED else "int64"
+    nowhere = _whole(slices)  # the slice of an update that is outside of `x`
 
     def number(row: Any, place: Any, column: Any) -> Expr:
-        at, total, inside = _digits(place, outer), te.const(0, "int64"), list[Expr]()
-        for d in range(length):
-            given = indices(*at, d)
-            index = te.select(given < 0, given + x.shape[d], given).astype("int64")
-            total = total * x.shape[d] + index
-            inside += [index >= 0, index < x.shape[d]]
-        return te.select(te.all(*inside), total, te.const(slices, "int64"))
+        total, inside = te.const(0, "int64"), list[Expr]()
+        for one, extent in zip(index_of(digits(place, outer)), names):
+            total = total * extent + one.astype("int64")
+            inside += [one >= 0, one < extent]
+        return te.select(te.all(*inside), total, nowhere)
 
     numbers = te.compute((1, count, 1), number, name="slices")
     order = order_of(numbers, largest=False, in_threads=True)
 
     def threads(ib: Any, work: Any) -> Any:
         block, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
-        ib.scope_attr(block, "thread_extent", -(-work // _THREADS))
+        ib.scope_attr(block, "thread_extent", (work + (_THREADS - 1)) // _THREADS)
         ib.scope_attr(thread, "thread_extent", _THREADS)
         return block.astype("int64") * _THREADS + thread
 
@@ -208,16 +209,17 @@ def _slices_in_threads(
         at = threads(ib, slices + 1)
         with ib.if_scope(at <= slices):
             low, high = (ib.allocate("int64", (1,), name=name, scope="local") for name in ("low", "high"))
-            low[0], high[0] = te.const(0, "int64"), te.const(count, "int64")
-            with ib.for_range(0, count.bit_length(), name="step"), ib.if_scope(low[0] < high[0]):
+            low[0], high[0] = te.const(0, "int64"), _whole(count)
+            steps = (count if isinstance(count, int) else MOST_SORTED).bit_length()
+            with ib.for_range(0, steps, name="step"), ib.if_scope(low[0] < high[0]):
                 middle = ib.let("middle", (low[0] + high[0]) // 2)
                 is_before = ib.let("is_before", numbers[0, order[0, middle], 0] < at)
                 low[0] = te.select(is_before, middle + 1, low[0])
                 high[0] = te.select(is_before, high[0], middle)
-            begins[at] = low[0]
+            begins[at] = low[0].astype(places)
         return ib.get()
 
-    begins = te.extern((slices + 1,), [numbers, order], first_of_each, name="first_updates", dtype="int64")
+    begins = te.extern((slices + 1,), [numbers, order], first_of_each, name="first_updates", dtype=places)
 
     def combined(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
         ib = tir.ir_builder.create()
@@ -227,29 +229,31 @@ def _slices_in_threads(
         with ib.if_scope(element < slices * width):
             slice_ = ib.let("slice", element // width)
             column = ib.let("column", element % width)
-            at, beside = (*_digits(slice_, named), *_digits(column, inner)), _digits(column, inner)
-            begin, end = ib.let("begin", begins[slice_]), ib.let("end", begins[slice_ + 1])
+            beside = digits(column, inner)
+            at = (*digits(slice_, names), *beside)
+            begin, end = (ib.let(name, begins[slice_ + n].astype("int64")) for n, name in enumerate(("begin", "end")))
 
             def update(place: Any) -> Any:
-                return updates_[(*_digits(ib.let("update", order[0, place]), outer), *beside)]
+                return updates_[(*digits(ib.let("update", order[0, place]), outer), *beside)]
 
             if reduction == "none":
                 made[at] = x_[at]
                 with ib.if_scope(begin < end):
                     made[at] = update(end - 1)
                 return ib.get()
-            total = ib.allocate(x.dtype, (1,), name="total", scope="local")
-            total[0] = x_[at]
-            neutral = _COMBINE[reduction][2](x.dtype)
+            _, combine, neutral = _COMBINE[reduction]
+            dtype = accumulator(x.dtype)
+            total = ib.allocate(dtype, (1,), name="total", scope="local")
+            total[0] = x_[at].astype(dtype)
             with ib.for_range(0, (end - begin + (_AT_ONCE - 1)) // _AT_ONCE, name="turn") as turn:
                 first = ib.let("first", begin + turn * _AT_ONCE)
                 some = [ib.let("value", update(te.min(first + i, end - 1))) for i in range(_AT_ONCE)]
                 for i, value in enumerate(some):
-                    total[0] = combine(total[0], te.select(first + i < end, value, neutral))
-            made[at] = total[0]
+                    total[0] = combine(total[0], te.select(first + i < end, value.astype(dtype), neutral(dtype)))
+            made[at] = total[0].astype(x.dtype)
         return ib.get()
 
-    return te.extern(x.shape, [x, order, begins, updates], combined, name="scatter_nd", dtype=x.dtype)
+    return te.extern(x.shape, [x, order, begins, updates], combined, name="scattered", dtype=x.dtype)
 
 
 @operator
@@ -264,6 +268,13 @@ def scatter_elements(
             name="scatter_elements", dtype=x.dtype,
         )  # fmt: skip
 
+    if by_threads and _is_sorted(x, indices.shape[axis]):
+
+        def element_of(at: list[Any]) -> list[Any]:
+            return [from_start(indices(*at), x.shape[d]) if d == axis else at[d] for d in range(x.ndim)]
+
+        return _sorted_in_threads(x, updates, reduction, x.ndim, element_of)
+
     def place_of(i: Any, k: Any) -> list[Any]:
         return [k if d == axis else i[d] for d in range(x.ndim)]
 
@@ -271,9 +282,8 @@ def scatter_elements(
         inside = [
             i[d] < indices.shape[d] for d in range(x.ndim) if d != axis and not same(x.shape[d], indices.shape[d])
         ]
-        index = indices(*place_of(i, k[0]))
-        wrapped = te.select(index < 0, index + x.shape[axis], index)
-        return te.all(*inside, wrapped == i[axis].astype(indices.dtype))
+        index = from_start(indices(*place_of(i, k[0])), x.shape[axis])
+        return te.all(*inside, index == i[axis].astype(indices.dtype))
 
     def number(k: Sequence[Expr]) -> Expr:
         return k[0].astype("int64")
@@ -299,14 +309,17 @@ def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, *, reduction: str, b
             name="scatter_nd", dtype=x.dtype,
         )  # fmt: skip
 
-    if by_threads and _is_sorted(x, outer, length):
-        return _slices_in_threads(x, indices, updates, reduction, combine)
+    if by_threads and length and _is_sorted(x, elements(outer)):
+
+        def slice_of(at: list[Any]) -> list[Any]:
+            return [from_start(indices(*at, d), x.shape[d]) for d in range(length)]
+
+        return _sorted_in_threads(x, updates, reduction, length, slice_of)
 
     def is_for(i: Any, k: Any) -> Expr:
         conditions: list[Expr] = []
         for d in range(length):
-            index = indices(*k, d)
-            conditions.append(te.select(index < 0, index + x.shape[d], index) == i[d].astype(indices.dtype))
+            conditions.append(from_start(indices(*k, d), x.shape[d]) == i[d].astype(indices.dtype))
         return te.all(*conditions)
 
     def number(k: Any) -> Expr:
@@ -316,11 +329,7 @@ def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor, *, reduction: str, b
         return flat
 
     def update_at(i: Any, place: Any) -> Expr:
-        named: list[Any] = []
-        for extent in reversed(outer):
-            named.insert(0, te.floormod(place, extent))
-            place = te.floordiv(place, extent)
-        return updates(*named, *i[length:])
+        return updates(*digits(place, outer), *i[length:])
 
     def axes() -> list[Any]:
         return [te.reduce_axis((0, extent), name=f"update{d}") for d, extent in enumerate(outer)]

@@ -9,7 +9,7 @@ from ...te import Expr, Tensor
 from .common import elements, operator
 from .sorting_on_processor import Element, best_on_processor, comparison, is_less, sorted_on_processor
 
-__all__ = ["best_of_sorted", "order_of"]
+__all__ = ["MOST_SORTED", "best_of_sorted", "order_of"]
 
 _THREADS = 256
 """The threads of a block, which sorts and merges tiles."""
@@ -20,7 +20,7 @@ _FEW = 128
 _OWN = 8
 """So many elements of a tile each thread merges; half as many where elements have several columns."""
 
-_MOST = 1 << 30
+MOST_SORTED = 1 << 30
 """A row has so many elements at most where their number is symbolic. Places in longer rows have 64 bits."""
 
 _WAYS = 8
@@ -53,7 +53,7 @@ def _in_threads(given: Any, made: Any, columns: Any, largest: bool) -> Any:
     ib, tile, (rows, count) = merges.ib, merges.tile, made.shape
     tiles = (count + (tile - 1)) // tile
     known = isinstance(count, int)
-    most = count if known else getattr(count, "maximum", None) or _MOST
+    most = count if known else getattr(count, "maximum", None) or MOST_SORTED
     levels = _levels(most, tile)
     runs = [merges.buffers(f"run{n}_", "global", rows, count) if levels > n else () for n in range(2)]
 
@@ -102,7 +102,7 @@ class _Merges:
             extent = max(1 << max(count - 1, 0).bit_length(), 32)
             self.own = min(self.own, extent // 32)
             self.threads = min(self.threads, extent // self.own)
-            self.dtype = "int32" if count <= _MOST else "int64"
+            self.dtype = "int32" if count <= MOST_SORTED else "int64"
         self.tile = self.own * self.threads
 
     def let(self, name: str, value: Any) -> Any:
@@ -185,7 +185,7 @@ class _Merges:
         ib, span = self.ib, width * ways
         row, place = self.let("row", row), self.let("place", place)
         mine = self.read(runs, row, place)
-        begin = self.let("begin", place // span * span) if span <= _MOST else 0
+        begin = self.let("begin", place // span * span) if span <= MOST_SORTED else 0
         own = self.let("own", (place - begin) // width)
         bounds = ib.allocate(self.dtype, (2,), name="bounds", scope="local")
         rank = ib.allocate(self.dtype, (1,), name="rank", scope="local")
@@ -259,7 +259,7 @@ class _Merges:
     def put(self, element: Element, row: Any, place: Any, to: Buffers, width: int) -> None:
         """Puts an element in its place of a run of `width` elements: in the result where that is all of the row."""
         ib, is_known = self.ib, isinstance(self.count, int)
-        goes_on = self.count > width if is_known or width < _MOST else False
+        goes_on = self.count > width if is_known or width < MOST_SORTED else False
 
         def to_result() -> None:
             self.order[row, place] = element[0].astype("int64")
