@@ -4,9 +4,12 @@
 #include "passes/graph-to-graph/Groups.h"
 #include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/Rewrites.h"
+#include "passes/graph-to-graph/TensorTypes.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -43,6 +46,9 @@ private:
   void join(Operation *user);
   void joinProducers(Operation *user);
   bool joinAll();
+  bool mayComputeAgain(const Cluster &cluster);
+  bool computeAgain(Operation *producer);
+  bool computeAgainAll();
   bool mayQuantize(Cluster &cluster, graph::QuantizeOp op);
   void joinQuantization();
   std::string getEnd(Value result);
@@ -132,12 +138,13 @@ std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Oper
   const Definition *reader = getDefinition(user);
   const Cluster &cluster = clusters[producer], &into = clusters[last];
   bool isReadOnce = true, isElementwise = true;
+  bool isSummed = llvm::any_of(into.operators, [](Operation *op) { return op->hasTrait<graph::Reduction>(); });
   unsigned numOperands = 0;
   for (auto [i, operand] : llvm::enumerate(user->getOperands())) {
     if (operand.getDefiningOp() != producer)
       continue;
     ++numOperands;
-    isReadOnce &= reader->operands[i].isReadOnce;
+    isReadOnce &= reader->operands[i].isReadOnce || (isSummed && user->hasTrait<graph::PermutesElements>());
     isElementwise &= reader->operands[i].isElementwise;
   }
   if (cluster.onlyMoves && isStoredForConvolution(producer, user))
@@ -276,6 +283,104 @@ bool Fusion::joinAll() {
   return hasChanged;
 }
 
+/// The bytes of a tensor, with a nominal extent where it is symbolic.
+static int64_t getNominalBytes(Value value) {
+  constexpr int64_t kNominal = 256;
+  auto type = typeOfTensor(value);
+  SmallVector<int64_t> shape(type.getShape());
+  llvm::replace(shape, ShapedType::kDynamic, kNominal);
+  return bytesOfTensor(RankedTensorType::get(shape, type.getElementType()));
+}
+
+/// Whether a cluster is cheap to compute once more, and reads no more bytes than it has in its result.
+bool Fusion::mayComputeAgain(const Cluster &cluster) {
+  constexpr size_t kMaxOperators = 8;
+  if (cluster.operators.size() > kMaxOperators || cluster.quantize || !llvm::all_of(cluster.operators, isCheap))
+    return false;
+  int64_t bytes = 0;
+  DenseSet<Value> read;
+  for (Operation *op : cluster.operators)
+    for (Value operand : op->getOperands()) {
+      Operation *from = operand.getDefiningOp();
+      if (!llvm::is_contained(cluster.operators, from) && !isSmallConstant(from) && read.insert(operand).second &&
+          llvm::AddOverflow(bytes, getNominalBytes(operand), bytes))
+        return false;
+    }
+  // Beside elements, numbers of rows or columns are read, which stay in a cache.
+  constexpr int64_t kBeside = 16;
+  int64_t result = getNominalBytes(cluster.operators.back()->getResult(0));
+  return bytes <= result + result / kBeside;
+}
+
+/// Computes the cluster of `producer`, which several clusters read, in each of these, where all of them can have it.
+/// Then it is not stored.
+bool Fusion::computeAgain(Operation *producer) {
+  DenseMap<Operation *, Operation *> lasts;
+  for (auto &[last, cluster] : clusters)
+    for (Operation *op : cluster.operators)
+      lasts[op] = last;
+  llvm::SmallSetVector<Operation *, 4> readers;
+  for (Operation *user : producer->getUsers())
+    readers.insert(lasts.lookup(user));
+  if (readers.size() < 2 || readers.contains(nullptr))
+    return false;
+  SmallVector<Operation *> own(clusters[producer].operators), copies;
+  auto erase = [&](ArrayRef<Operation *> operators) {
+    for (Operation *op : llvm::reverse(operators)) {
+      clusters.erase(op);
+      definitions.erase(op);
+      obstacles.erase(op);
+      op->erase();
+    }
+  };
+  for (Operation *last : readers) {
+    OpBuilder builder(producer->getContext());
+    builder.setInsertionPointAfter(copies.empty() ? producer : copies.back());
+    IRMapping mapping;
+    SmallVector<Operation *> copied;
+    for (Operation *op : own)
+      copied.push_back(builder.clone(*op, mapping));
+    Operation *copy = copied.back();
+    producer->getResult(0).replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
+      return lasts.lookup(use.getOwner()) == last;
+    });
+    Cluster cluster = clusters[producer];
+    cluster.operators = copied;
+    clusters.insert({copy, cluster});
+    copies.append(copied);
+    bool contracts = llvm::any_of(clusters[last].operators, [&](Operation *op) {
+      const Definition *definition = getDefinition(op);
+      return !definition || (definition->reduces && !op->hasTrait<graph::Reduction>());
+    });
+    if (!contracts && getObstacle(copy, last).empty())
+      continue;
+    for (Operation *op : copies)
+      if (clusters.count(op))
+        op->getResult(0).replaceAllUsesWith(producer->getResult(0));
+    erase(copies);
+    return false;
+  }
+  for (Operation *op : copies)
+    if (clusters.count(op))
+      merge(op, lasts.lookup(*op->getUsers().begin()));
+  erase(own);
+  return true;
+}
+
+/// From the last cluster on: what one reads may be computed again in it, and where that reads, too.
+bool Fusion::computeAgainAll() {
+  if (maxOperators > 0)
+    return false;
+  SmallVector<Operation *> producers;
+  for (auto &[last, cluster] : clusters)
+    producers.push_back(last);
+  bool hasChanged = false;
+  for (Operation *producer : llvm::reverse(producers))
+    if (!producer->hasOneUse() && producer->getNumResults() == 1 && mayComputeAgain(clusters[producer]))
+      hasChanged |= computeAgain(producer);
+  return hasChanged;
+}
+
 std::string Fusion::getEnd(Value result) {
   if (llvm::any_of(result.getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); }))
     return "an output of the model";
@@ -355,8 +460,13 @@ void Fusion::run() {
       operators.push_back(&op);
   for (Operation *op : operators)
     join(op);
-  while (joinAll())
-    ;
+  do
+    while (joinAll())
+      ;
+  while (computeAgainAll());
+  operators.clear();
+  for (auto &[last, cluster] : clusters)
+    operators.push_back(last);
   for (Operation *op : operators)
     if (widensForSeveral(op) && clusters.count(op) && clusters[op].operators.size() == 1)
       joinProducers(op);

@@ -113,16 +113,19 @@ static bool isTable(Value value, Value mask) {
          type.getNumElements() <= std::min(kMaxTable, whole.getNumElements() / kSmaller);
 }
 
+bool isCheap(Operation *op) {
+  return isa_and_nonnull<graph::AddOp, graph::SubOp, graph::MulOp, graph::NegOp, graph::AbsOp, graph::ReluOp,
+                         graph::MinOp, graph::MaxOp, graph::AndOp, graph::OrOp, graph::NotOp, graph::EqualOp,
+                         graph::LessOp, graph::LessEqualOp, graph::GreaterOp, graph::GreaterEqualOp, graph::WhereOp,
+                         graph::CastOp, graph::ReshapeOp, graph::ExpandOp, graph::TransposeOp>(op);
+}
+
 /// Whether a few instructions compute an element of `value` of such tables.
 static bool isOfTables(Value value, Value mask, int64_t &numOperators) {
   if (isTable(value, mask))
     return true;
   Operation *op = value.getDefiningOp();
-  return isa_and_nonnull<graph::AddOp, graph::SubOp, graph::MulOp, graph::NegOp, graph::AbsOp, graph::MinOp,
-                         graph::MaxOp, graph::AndOp, graph::OrOp, graph::NotOp, graph::EqualOp, graph::LessOp,
-                         graph::LessEqualOp, graph::GreaterOp, graph::GreaterEqualOp, graph::WhereOp, graph::CastOp,
-                         graph::ReshapeOp, graph::ExpandOp, graph::TransposeOp>(op) &&
-         ++numOperators <= kMaxMaskOperators &&
+  return isCheap(op) && ++numOperators <= kMaxMaskOperators &&
          llvm::all_of(op->getOperands(), [&](Value operand) { return isOfTables(operand, mask, numOperators); });
 }
 

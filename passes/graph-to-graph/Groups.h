@@ -32,6 +32,9 @@ bool hasAttention(llvm::ArrayRef<mlir::Operation *> operators);
 /// tf32: tensor cores copy both as they are stored. Filters of tf32 are stored along K, before they are transposed.
 bool isStoredForConvolution(mlir::Operation *producer, mlir::Operation *user);
 
+/// Whether an instruction or two compute an element of its result, or it moves elements; `op` may be null.
+bool isCheap(mlir::Operation *op);
+
 /// Whether it comes to the mask of attention alone, and a few instructions compute it of tables that stay in a cache.
 bool isComputedMask(mlir::Operation *op);
 

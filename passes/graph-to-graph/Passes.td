@@ -253,11 +253,12 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
       element by element on whole tensors and numbers of rows. Rows have 16384 elements at most.
       Weights that are moved or converted for them may have any shape.
 
-    What is converted to a wider type for several operators of one group is converted there, so that the narrow elements
-    are stored. A conversion of types counts as a move where the user has no reduction. Elements that are made of a weight
-    in four bits count as moved. An operator with several users joins where all of them have come to be in one group.
-    Tensor cores copy images and filters of 16 bits as they are stored. So what moves an image for the windows of a
-    matmul is a group of its own, where channels fill vectors of 8. So is what moves filters for this matmul.
+    What several groups read is computed in each of these, and not stored, where an instruction or two make an element
+    of it and it has no fewer bytes than it is made of. So the bytes that are stored are the fewer ones of a conversion
+    to a wider type. A conversion of types counts as a move where the user has no reduction. Elements that are made of a
+    weight in four bits count as moved. An operator with several users joins where all of them have come to be in one
+    group. Tensor cores copy images and filters of 16 bits as they are stored. So what moves an image for the windows of
+    a matmul is a group of its own, where channels fill vectors of 8. So is what moves filters for this matmul.
 
     Attention is a group of its own, and so are its gradients. So a group has at most one operator that reduces, with
     operators element by element before and after it. Or it is of rows, as layer norm is. `ends` says for each result of

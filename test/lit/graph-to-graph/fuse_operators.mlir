@@ -26,7 +26,7 @@ func.func @chain(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 }
 
 // CHECK-LABEL: func.func @ends
-// CHECK: graph.group "relu"
+// CHECK: graph.group "exp"
 // CHECK: ends = ["2 operators use it"]
 // CHECK: graph.group "reduce_sum"
 // CHECK: ends = ["an output of the model"]
@@ -34,7 +34,7 @@ func.func @chain(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 // CHECK: ends = ["expand reads its elements several times"]
 // CHECK: graph.group "expand"
 func.func @ends(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x8xf32>, tensor<8x4xf32>) {
-  %r = graph.relu %x {graph.definition = @relu} : tensor<4x8xf32>
+  %r = graph.exp %x {graph.definition = @exp_whole} : tensor<4x8xf32>
   %s = graph.reduce_sum %r {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
   %q = graph.relu %r {graph.definition = @relu} : tensor<4x8xf32>
   %e = graph.exp %s {graph.definition = @exp} : tensor<4xf32>
@@ -185,16 +185,51 @@ func.func @widened(%x: tensor<4x8x4xbf16>) -> tensor<4x8xf32> {
   return %d : tensor<4x8xf32>
 }
 
-// Where these are in two groups, it is widened once.
+// Where these are in two groups, it is widened in each.
 // CHECK-LABEL: func.func @widened_for_two
-// CHECK-NEXT: graph.group "reduce_sum_cast" {
-// CHECK: } {ends = ["2 operators use it"]} : tensor<4x8xf32>
+// CHECK-NEXT: graph.group "reduce_sum" {
+// CHECK: } {ends = ["2 operators use it"]} : tensor<4x8xbf16>
+// CHECK-NEXT: graph.group "cast_exp" {
+// CHECK: graph.group "cast_reduce_sum" {
 func.func @widened_for_two(%x: tensor<4x8x4xbf16>) -> (tensor<4x8xf32>, tensor<4x1xf32>) {
   %n = graph.reduce_sum %x {axes = array<i64: 2>, graph.definition = @reduce_narrow, keepdims = false} : (tensor<4x8x4xbf16>) -> tensor<4x8xbf16>
   %c = graph.cast %n {graph.definition = @cast_rows, saturate = true, to = "float32"} : (tensor<4x8xbf16>) -> tensor<4x8xf32>
   %e = graph.exp %c {graph.definition = @exp_whole} : tensor<4x8xf32>
   %s = graph.reduce_sum %c {axes = array<i64: 1>, graph.definition = @row_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<4x1xf32>
   return %e, %s : tensor<4x8xf32>, tensor<4x1xf32>
+}
+
+// What is cheap and reads no more than it makes is computed in each group that reads it, and what that reads, too.
+// CHECK-LABEL: func.func @again
+// CHECK-NEXT: graph.group "cast_reduce_sum" {
+// CHECK: graph.group "cast_sub_mul_reduce_sum" {
+// CHECK: graph.group "cast_sub_sub" {
+// CHECK-NOT: graph.group
+func.func @again(%x: tensor<4x8xbf16>) -> tensor<4x8xf32> {
+  %c = graph.cast %x {graph.definition = @cast_rows, saturate = true, to = "float32"} : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+  %s = graph.reduce_sum %c {axes = array<i64: 0>, graph.definition = @column_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %d = graph.sub %c, %s {graph.definition = @column_sub} : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %p = graph.mul %d, %d {graph.definition = @mul_whole} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %t = graph.reduce_sum %p {axes = array<i64: 0>, graph.definition = @column_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %e = graph.sub %d, %t {graph.definition = @column_sub} : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  return %e : tensor<4x8xf32>
+}
+
+// A product of two tensors is stored, for it reads more. So is an output.
+// CHECK-LABEL: func.func @stored
+// CHECK-NEXT: graph.group "mul" {
+// CHECK: } {ends = ["2 operators use it"]} : tensor<4x8xf32>
+// CHECK: graph.group "relu" {
+// CHECK: } {ends = ["an output of the model"]} : tensor<4x8xf32>
+func.func @stored(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<1x8xf32>, tensor<4x8xf32>) {
+  %p = graph.mul %x, %y {graph.definition = @mul_whole} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %e = graph.exp %p {graph.definition = @exp_whole} : tensor<4x8xf32>
+  %s = graph.reduce_sum %p {axes = array<i64: 0>, graph.definition = @column_sum, keepdims = true} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %r = graph.relu %x {graph.definition = @relu} : tensor<4x8xf32>
+  %d = graph.sub %r, %s {graph.definition = @column_sub} : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %f = graph.sub %e, %s {graph.definition = @column_sub} : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x8xf32>
+  %g = graph.sub %f, %d {graph.definition = @sub_whole} : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r, %s, %g : tensor<4x8xf32>, tensor<1x8xf32>, tensor<4x8xf32>
 }
 
 func.func private @reduce_narrow(%x: tensor<4x8x4xbf16>, %o: tensor<4x8xbf16> {te.output}) -> tensor<4x8xbf16> {
@@ -239,6 +274,24 @@ func.func private @column_sub(%x: tensor<4x8xf32>, %y: tensor<1x8xf32>, %o: tens
   %r = te.compute "sub" (%i: 4, %j: 8) {
     %e = te.read %x[%i, %j] : tensor<4x8xf32>
     %f = te.read %y[0, %j] : tensor<1x8xf32>
+    %s = arith.subf %e, %f : f32
+    te.yield %s : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+func.func private @mul_whole(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "mul" (%i: 4, %j: 8) {
+    %e = te.read %x[%i, %j] : tensor<4x8xf32>
+    %f = te.read %y[%i, %j] : tensor<4x8xf32>
+    %s = arith.mulf %e, %f : f32
+    te.yield %s : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+func.func private @sub_whole(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "sub" (%i: 4, %j: 8) {
+    %e = te.read %x[%i, %j] : tensor<4x8xf32>
+    %f = te.read %y[%i, %j] : tensor<4x8xf32>
     %s = arith.subf %e, %f : f32
     te.yield %s : f32
   } : tensor<4x8xf32>
