@@ -49,6 +49,14 @@ class Graph_TrainedAttentionOp<string mnemonic, string text> : Graph_Op<mnemonic
   let summary = text;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The mask, or nothing.
+    ::mlir::Value getMask() {
+      return getOthers().size() > (getDropoutP() ? 1 : 0) ? getOthers().front() : ::mlir::Value();
+    }
+    /// The seed of dropout, or nothing.
+    ::mlir::Value getSeed() { return getDropoutP() && !getOthers().empty() ? getOthers().back() : ::mlir::Value(); }
+  }];
 }
 
 def Graph_AttentionWithLogarithmsOp : Graph_TrainedAttentionOp<"attention_with_logarithms", "attention, and the logarithms of its sums"> {
@@ -56,20 +64,24 @@ def Graph_AttentionWithLogarithmsOp : Graph_TrainedAttentionOp<"attention_with_l
     The first result is that of `graph.attention`, whose operands and attributes these are. The second is the logarithm,
     by 2, of the sum of exponentials of each query: minus infinity where it sees no key.
 
+    With `dropout_p`, weights are dropped with that probability, and the others grow. The last operand is then the seed,
+    a number of i32: the same seed drops the same weights.
+
     ```mlir
     %y, %l = graph.attention_with_logarithms %q, %k, %v {scale = 0.125 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64}
         : (tensor<8x16x64xbf16>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>) -> (tensor<8x16x64xbf16>, tensor<8x16xf32>)
     ```
   }];
-  let arguments = (ins Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v, Optional<Graph_AnyTensor>:$mask,
+  let arguments = (ins Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v, Variadic<Graph_AnyTensor>:$others,
                        F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap,
-                       OptionalAttr<StrAttr>:$acc);
+                       OptionalAttr<F64Attr>:$dropout_p, OptionalAttr<StrAttr>:$acc);
   let results = (outs Graph_FloatTensor:$result, Graph_FloatTensor:$logarithms);
 }
 
 def Graph_AttentionGradientsOp : Graph_TrainedAttentionOp<"attention_gradients", "the gradients of attention"> {
   let description = [{
-    `head` is the gradient by the result, and `result` and `logarithms` are those of `graph.attention_with_logarithms`.
+    `head` is the gradient by the result, and `result` and `logarithms` are those of `graph.attention_with_logarithms`,
+    as the other operands and attributes are.
     `wanted` has the operands whose gradients are computed, in ascending order. 0 is q, 1 is k, 2 is v, and 3 is the mask,
     of floats. If they need not be `deterministic`, the order of sums may differ from run to run.
 
@@ -80,9 +92,10 @@ def Graph_AttentionGradientsOp : Graph_TrainedAttentionOp<"attention_gradients",
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$head, Graph_FloatTensor:$q, Graph_FloatTensor:$k, Graph_FloatTensor:$v,
-                       Graph_FloatTensor:$result, Graph_FloatTensor:$logarithms, Optional<Graph_AnyTensor>:$mask,
+                       Graph_FloatTensor:$result, Graph_FloatTensor:$logarithms, Variadic<Graph_AnyTensor>:$others,
                        F64Attr:$scale, I64Attr:$before, I64Attr:$behind, I64Attr:$offset, F64Attr:$softcap,
-                       DenseI64ArrayAttr:$wanted, BoolAttr:$deterministic, OptionalAttr<StrAttr>:$acc);
+                       DenseI64ArrayAttr:$wanted, BoolAttr:$deterministic, OptionalAttr<F64Attr>:$dropout_p,
+                       OptionalAttr<StrAttr>:$acc);
   let results = (outs Variadic<Graph_FloatTensor>:$gradients);
 }
 

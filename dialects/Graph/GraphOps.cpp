@@ -204,8 +204,27 @@ static LogicalResult verifyLogarithms(Operation *op, RankedTensorType result, Ra
   return success();
 }
 
+/// Checks what stands behind the operands that attention always has: a mask, and the seed of dropout.
+template <typename Op> static LogicalResult verifyOthers(Op op) {
+  size_t most = op.getDropoutP() ? 2 : 1;
+  if (op.getOthers().size() > most)
+    return op.emitOpError() << "expected a mask" << (most > 1 ? " and a seed" : "") << " at most, got "
+                            << op.getOthers().size() << " operands";
+  if (!op.getDropoutP())
+    return success();
+  double p = op.getDropoutP()->convertToDouble();
+  if (!(p > 0 && p < 1))
+    return op.emitOpError() << "expected a dropout_p between 0 and 1, got " << p;
+  auto seed = op.getSeed() ? getTensorType(op.getSeed()) : RankedTensorType();
+  if (!seed || seed.getRank() != 0 || !seed.getElementType().isSignlessInteger(32))
+    return op.emitOpError() << "expected a seed of i32 as the last operand, for its dropout_p"
+                            << (seed ? ", got " : "") << seed;
+  return success();
+}
+
 LogicalResult AttentionWithLogarithmsOp::verify() {
-  if (failed(verifyAttention(*this, getTensorType(getQ()), getTensorType(getK()), getTensorType(getV()))))
+  if (failed(verifyAttention(*this, getTensorType(getQ()), getTensorType(getK()), getTensorType(getV()))) ||
+      failed(verifyOthers(*this)))
     return failure();
   return verifyLogarithms(*this, getTensorType(getResult()), getTensorType(getLogarithms()));
 }
@@ -213,7 +232,7 @@ LogicalResult AttentionWithLogarithmsOp::verify() {
 LogicalResult AttentionGradientsOp::verify() {
   auto result = getTensorType(getResult());
   if (failed(verifyAttention(*this, getTensorType(getQ()), getTensorType(getK()), getTensorType(getV()))) ||
-      failed(verifyLogarithms(*this, result, getTensorType(getLogarithms()))))
+      failed(verifyLogarithms(*this, result, getTensorType(getLogarithms()))) || failed(verifyOthers(*this)))
     return failure();
   if (getHead().getType() != result)
     return emitOpError() << "expected a head of the result's type, got " << getHead().getType() << " and " << result;

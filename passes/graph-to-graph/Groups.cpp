@@ -4,6 +4,8 @@
 #include "passes/PassSupport.h"
 #include "passes/graph-to-graph/TensorTypes.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -90,8 +92,12 @@ bool hasAttention(ArrayRef<Operation *> operators) {
   return llvm::any_of(operators, [](Operation *op) { return op->hasTrait<graph::Attends>(); });
 }
 
-/// Where the mask stands among the operands of attention; before it are those that may be views, but for logarithms.
-static unsigned getMaskNumber(Operation *attention) { return isa<graph::AttentionGradientsOp>(attention) ? 6 : 3; }
+static Value getMask(Operation *attention) {
+  return TypeSwitch<Operation *, Value>(attention)
+      .Case<graph::AttentionOp, graph::AttentionWithLogarithmsOp, graph::AttentionGradientsOp>(
+          [](auto op) -> Value { return op.getMask(); })
+      .Default(Value());
+}
 
 /// The mask of attention that the result comes to, where nothing else reads it; else nothing.
 static Value findMask(Operation *op) {
@@ -99,7 +105,7 @@ static Value findMask(Operation *op) {
     OpOperand &use = *op->use_begin();
     op = use.getOwner();
     if (op->hasTrait<graph::Attends>())
-      return use.getOperandNumber() == getMaskNumber(op) ? use.get() : Value();
+      return use.get() == getMask(op) ? use.get() : Value();
     if (op->getNumResults() != 1)
       break;
   }

@@ -17,6 +17,7 @@ from ..target import Target
 from ..te import Schedule, Tensor, Var
 from ..te.strides import Strided
 from .definitions import attributes_of, tensors_of
+from .operators.attention import mask_and_seed
 from .operators.attention_gradients import GRADIENTS
 from .types import from_ir
 from .views import View, laid_out_by, view_of
@@ -26,7 +27,7 @@ __all__ = ["ATTENTION", "AttentionGroup", "attention_group"]
 ATTENTION = frozenset({"attention", "attention_with_logarithms", "attention_gradients"})
 """The operators that may have a kernel."""
 
-_OPERANDS = 3  # queries, keys and values, behind which a mask may stand
+_OPERANDS = 3  # queries, keys and values, behind which a mask and the seed of dropout may stand
 _ALIGNMENT = 16  # bytes, of places in the arena and of weights
 
 
@@ -87,9 +88,14 @@ def attention_group(
     tiles = choose(laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal)
     if tiles is None:
         return None
-    if len(laid) > _OPERANDS:
-        tiles["is_listed"] = lists_tiles(laid[_OPERANDS], shape, laid[1].shape[-2], tiles)
-    schedule, tensors = attention_of(*operands.tensors, with_logarithms=with_logarithms, **options, **tiles)
+    p = options.get("dropout_p", 0.0)
+    mask = mask_and_seed(laid[_OPERANDS:], p)[0]
+    if mask is not None:
+        tiles["is_listed"] = lists_tiles(mask, shape, laid[1].shape[-2], tiles)
+    mask_tensor, seed = mask_and_seed(operands.tensors[_OPERANDS:], p)
+    schedule, tensors = attention_of(
+        *operands.tensors[:_OPERANDS], mask_tensor, seed=seed, with_logarithms=with_logarithms, **options, **tiles
+    )
     operands.compute_inline(schedule)
     outputs: list[Tensor | Strided] = [*tensors[-len(attention.results) :]]
     if strides is not None:
@@ -108,11 +114,14 @@ def _gradients(
     options = _options(operation, symbols)
     numbers: list[int] = options.pop("wanted")
     wanted = [GRADIENTS[number] for number in numbers]
-    mask = laid[_OPERANDS + 2] if len(laid) > _OPERANDS + 2 else None
-    result, logarithms, *masks = operands.tensors[_OPERANDS + 1 :]
+    p = options.get("dropout_p", 0.0)
+    mask = mask_and_seed(laid[_OPERANDS + 2 :], p)[0]
+    result, logarithms, *others = operands.tensors[_OPERANDS + 1 :]
+    mask_tensor, seed = mask_and_seed(others, p)
+    tensors = [*operands.tensors[: _OPERANDS + 1], *([] if mask_tensor is None else [mask_tensor])]
     made = gradient_kernels(
-        [*operands.tensors[: _OPERANDS + 1], *masks], laid[:_OPERANDS], mask, wanted=wanted, result=result,
-        logarithms=logarithms, gpu=target.device, **options,
+        tensors, laid[:_OPERANDS], mask, wanted=wanted, result=result, logarithms=logarithms, seed=seed,
+        gpu=target.device, **options,
     )  # fmt: skip
     if made is None:
         return None

@@ -23,7 +23,7 @@ def attended(
     """`scaled_dot_product_attention` as the operators that are compiled to one kernel; as PyTorch's, where none is."""
     query, key, value = (_as_cast(one) for one in (query, key, value))
     attn_mask = None if attn_mask is None else _as_cast(attn_mask)
-    if dropout_p or not _is_taken(query, key, value, enable_gqa):
+    if not 0 <= dropout_p < 1 or not _is_taken(query, key, value, enable_gqa):
         return _by_matmuls(
             query, key, value, attn_mask, dropout_p, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
         )  # fmt: skip
@@ -34,6 +34,9 @@ def attended(
         attn_mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.dim() > 2 else attn_mask
     given = [one for one in (query, key, value, attn_mask) if one is not None]
     operands = query, key, value, attn_mask, is_causal, scale, enable_gqa
+    if dropout_p:
+        seed = torch.randint(2**31 - 1, (), dtype=torch.int32, device=query.device)
+        operands += None, None, None, 0, dropout_p, seed
     if torch.is_grad_enabled() and any(one.requires_grad for one in given):
         made = torch.ops.tilewright.attention_with_logarithms(*operands)[0]
     else:

@@ -64,6 +64,14 @@ func.func @unsigned(%x: tensor<2x3xui8>) -> (tensor<2x2xui8>, tensor<2x2xi64>) {
   return %v, %p : tensor<2x2xui8>, tensor<2x2xi64>
 }
 
+// CHECK-LABEL: func.func @dropped
+func.func @dropped(%q: tensor<2x5x8xbf16>, %m: tensor<5x5xi1>, %seed: tensor<i32>) -> tensor<2x5x8xbf16> {
+  // CHECK: graph.attention_with_logarithms %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {before = -1 : i64, behind = 0 : i64, dropout_p = 1.000000e-01 : f64, offset = 0 : i64
+  %y, %l = graph.attention_with_logarithms %q, %q, %q, %m, %seed {scale = 0.5 : f64, before = -1 : i64, behind = 0 : i64, offset = 0 : i64, softcap = 0.0 : f64, dropout_p = 0.1 : f64}
+      : (tensor<2x5x8xbf16>, tensor<2x5x8xbf16>, tensor<2x5x8xbf16>, tensor<5x5xi1>, tensor<i32>) -> (tensor<2x5x8xbf16>, tensor<2x5xf32>)
+  return %y : tensor<2x5x8xbf16>
+}
+
 // CHECK-LABEL: func.func @trained
 func.func @trained(%head: tensor<2x5x8xbf16>, %k: tensor<1x5x8xbf16>, %m: tensor<5x5xf32>) -> (tensor<1x5x8xbf16>, tensor<5x5xf32>) {
   // CHECK: graph.attention_with_logarithms %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {before = -1 : i64, behind = 0 : i64, offset = 0 : i64, scale = 5.000000e-01 : f64, softcap = 0.000000e+00 : f64} : (tensor<2x5x8xbf16>, tensor<1x5x8xbf16>, tensor<1x5x8xbf16>, tensor<5x5xf32>) -> (tensor<2x5x8xbf16>, tensor<2x5xf32>)

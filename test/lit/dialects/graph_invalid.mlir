@@ -289,6 +289,46 @@ func.func @f(%q: tensor<5x8xf32>) {
 
 // -----
 
+func.func @f(%q: tensor<5x8xf32>, %m: tensor<5x5xi1>) {
+  // expected-error @+1 {{'graph.attention_with_logarithms' op expected a mask at most, got 2 operands}}
+  %y, %l = graph.attention_with_logarithms %q, %q, %q, %m, %m {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x5xi1>, tensor<5x5xi1>) -> (tensor<5x8xf32>, tensor<5xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %s: tensor<i32>) {
+  // expected-error @+1 {{'graph.attention_with_logarithms' op expected a dropout_p between 0 and 1, got 1.000000e+00}}
+  %y, %l = graph.attention_with_logarithms %q, %q, %q, %s {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, dropout_p = 1.0 : f64} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<i32>) -> (tensor<5x8xf32>, tensor<5xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %m: tensor<5x5xi1>) {
+  // expected-error @+1 {{'graph.attention_with_logarithms' op expected a seed of i32 as the last operand, for its dropout_p, got 'tensor<5x5xi1>'}}
+  %y, %l = graph.attention_with_logarithms %q, %q, %q, %m {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, dropout_p = 0.5 : f64} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x5xi1>) -> (tensor<5x8xf32>, tensor<5xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %s: tensor<i32>) {
+  // expected-error @+1 {{'graph.attention_with_logarithms' op expected a seed of i32 as the last operand, for its dropout_p}}
+  %y, %l = graph.attention_with_logarithms %q, %q, %q {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, dropout_p = 0.5 : f64} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<5x8xf32>, %m: tensor<5x5xi1>, %s: tensor<i32>) {
+  // expected-error @+1 {{'graph.attention_with_logarithms' op expected a mask and a seed at most, got 3 operands}}
+  %y, %l = graph.attention_with_logarithms %q, %q, %q, %m, %m, %s {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, dropout_p = 0.5 : f64} : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x5xi1>, tensor<5x5xi1>, tensor<i32>) -> (tensor<5x8xf32>, tensor<5xf32>)
+  return
+}
+
+// -----
+
 func.func @f(%q: tensor<5x8xf32>, %l: tensor<5xf32>, %h: tensor<5x8xf16>) {
   // expected-error @+1 {{'graph.attention_gradients' op expected a head of the result's type, got 'tensor<5x8xf16>' and 'tensor<5x8xf32>'}}
   %g = graph.attention_gradients %h, %q, %q, %q, %q, %l {scale = 1.0 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64, wanted = array<i64: 0>, deterministic = true} : (tensor<5x8xf16>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>, tensor<5xf32>) -> (tensor<5x8xf32>)

@@ -45,6 +45,30 @@ def test_dropout_s_gradient_has_the_mask_of_its_result():
     assert set(y.unique().tolist()) == {0.0, 4.0} and abs(float((y == 0).float().mean()) - 0.25) < 0.049
 
 
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_dropout_of_attention(is_causal):
+    """What is dropped is seen by values that are an identity; the gradients are those of what stays."""
+    attend = _compiled(
+        lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, dropout_p=0.25, is_causal=is_causal
+        )
+    )  # fmt: skip
+    q, k, v, head = torch.randn(4, 2, 3, 40, 40, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    torch.manual_seed(1)
+    kept = attend(q, k, torch.eye(40, dtype=torch.float64).expand_as(v)) > 0
+    seen = torch.ones(40, 40, dtype=torch.bool).tril() if is_causal else torch.ones(40, 40, dtype=torch.bool)
+    assert abs(float(kept[..., seen].double().mean()) - 0.75) < 0.03
+    given = [one.clone().requires_grad_() for one in (q, k, v)]
+    torch.manual_seed(1)
+    made = attend(*given)
+    ours = torch.autograd.grad(made, given, head)
+    scores = (given[0] @ given[1].mT * 40**-0.5).masked_fill(~seen, -torch.inf)
+    exact = torch.where(kept, torch.softmax(scores, -1) / 0.75, 0.0) @ given[2]
+    torch.testing.assert_close(made, exact)
+    torch.testing.assert_close(ours, torch.autograd.grad(exact, given, head))
+
+
 def _shares(x, classes):
     return torch.nn.functional.one_hot(x.flatten(), classes).double().mean(0)
 

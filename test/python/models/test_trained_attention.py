@@ -20,15 +20,18 @@ ROWS, WIDTH = 64, 64
 PLAIN = {"scale": 0.125, "before": -1, "behind": -1, "offset": 0, "softcap": 0.0}
 
 
-def _model(target: Any, keys: int, mask: str | None, wanted: list[int], width: int = WIDTH, **options: Any) -> Any:
+def _model(
+    target: Any, keys: int, mask: str | None, wanted: list[int], width: int = WIDTH, **options: Any
+) -> Any:  # fmt: skip
     """Both operators of two heads of float16, of which the queries and the head are transposed."""
     rows, of_keys = TensorType((ROWS, 2, width), "float16"), TensorType((keys, ROWS, width), "float16")
     inputs = [("head", rows), ("q", rows), ("k", of_keys), ("v", of_keys)]
     inputs += [] if mask is None else [("mask", TensorType((ROWS, ROWS), mask))]
+    inputs += [("seed", TensorType((), "int32"))] if "dropout_p" in options else []
     with GraphBuilder("trained", inputs) as b:
         head, q = (b.op("transpose", b.inputs[name], permutation=[1, 0, 2]) for name in ("head", "q"))
         given = [q, b.inputs["k"], b.inputs["v"]]
-        masks = [] if mask is None else [b.inputs["mask"]]
+        masks = [b.inputs[name] for name in ("mask", "seed") if name in b.inputs]
         result, logarithms = b.ops("attention_with_logarithms", *given, *masks, **PLAIN | options)
         made = b.ops(
             "attention_gradients", head, *given, result, logarithms, *masks, **PLAIN | options, wanted=wanted,
@@ -57,11 +60,13 @@ def _exact(arrays: list[np.ndarray], wanted: list[int], options: dict[str, Any])
     scores = q @ k.expand(2, -1, -1).mT * options.get("scale", 0.125)
     if cap := options.get("softcap"):
         scores = cap * torch.tanh(scores / cap)
+    kept = options.get("kept")
     for one in masks:
         scores = scores.masked_fill(~one, -torch.inf) if one.dtype == torch.bool else scores + one
     if options.get("behind") == 0:
         scores = scores.masked_fill(torch.ones(ROWS, ROWS).triu(1).bool(), -torch.inf)
-    result = torch.softmax(scores, -1) @ v.expand(2, -1, -1)
+    weights = torch.softmax(scores, -1) * (1 if kept is None else kept / (1 - options["dropout_p"]))
+    result = weights @ v.expand(2, -1, -1)
     gradients = torch.autograd.grad(result, [given[number] for number in wanted], head)
     return [result.detach(), torch.logsumexp(scores, -1).detach() / np.log(2), *gradients]
 
@@ -175,3 +180,26 @@ def test_a_mask_of_positions_takes_no_memory(name: str) -> None:
     made = backward(head, *arrays, result, logarithms, *tables)
     for got, right in zip((result, *made), (expected.detach(), *gradients), strict=True):
         assert np.abs(got.astype("float64") - right.numpy()).max() <= 4 * 2.0**-11 * float(right.abs().max())
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("mask", [None, "bool"])
+@pytest.mark.parametrize("target", [SIM, "cpu"], ids=["sim", "cpu"])
+def test_dropout(target: Any, mask: str | None) -> None:
+    """Both directions drop the same weights: those that a seed says, which values of an identity show."""
+    options = {"dropout_p": 0.3}
+    model = _model(target, 2, mask, [0, 1, 2], **options)
+    arrays = _arrays(2, mask)
+    if target is SIM:  # no scores in memory
+        assert not {"dP", "QK"} & {stage.name for one in model.groups for stage in one.schedule.stages}
+    head, q, k, v, *masks = arrays
+    seen = masks[0] if masks else np.ones((ROWS, ROWS), bool)
+    shown = model(head, q, k, np.broadcast_to(np.eye(ROWS, dtype="float16"), v.shape).copy(), *masks, np.int32(7))[0]
+    kept = (shown > 0) & seen
+    assert 0.66 < kept[:, seen].mean() < 0.74
+    made = model(*arrays, np.int32(7))
+    wanted = _exact(arrays, [0, 1, 2], options | {"kept": torch.tensor(kept).double()})
+    for one, exact in zip(made, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(one, "float64"), exact.numpy(), rtol=5e-3, atol=5e-3)
+    other = model(*arrays, np.int32(8))[0]
+    assert not np.array_equal(other, made[0])

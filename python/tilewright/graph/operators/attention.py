@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from ...schedules.scores import Dropout, heads_of, logarithm_of, of_head, of_pag
 from ...te import Expr, Tensor
 from .common import OPERATORS, Operator, accumulator, at, sums_in
 
-__all__ = ["attention", "attention_and_logarithms"]
+__all__ = ["attention", "attention_and_logarithms", "mask_and_seed"]
+
+T = TypeVar("T")
 
 
 def attention(
@@ -118,14 +120,21 @@ def attention_and_logarithms(
 
 
 def _of_graph(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, *, scale: float, before: int, behind: int, offset: int,
-    softcap: float, acc: str = "",
+    q: Tensor, k: Tensor, v: Tensor, *others: Tensor, scale: float, before: int, behind: int, offset: int,
+    softcap: float, dropout_p: float = 0.0, acc: str = "",
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The operators of the graph dialect, whose attributes are numbers: -1 and 0 stand for what is not bounded."""
+    mask, seed = mask_and_seed(others, dropout_p)
     return attention_and_logarithms(
         q, k, v, mask, scale=scale, before=None if before < 0 else before, behind=None if behind < 0 else behind,
-        offset=offset, softcap=softcap or None, acc=acc,
+        offset=offset, softcap=softcap or None, dropout_p=dropout_p, seed=seed, acc=acc,
     )  # fmt: skip
+
+
+def mask_and_seed(others: Sequence[T], dropout_p: float) -> tuple[T | None, T | None]:
+    """What stands behind the other operands in the graph: a mask, and the seed of dropout."""
+    masks = others[:-1] if dropout_p else others
+    return masks[0] if masks else None, others[-1] if dropout_p else None
 
 
 def _result_of_graph(*operands: Tensor, **attributes: Any) -> Tensor:
@@ -134,4 +143,6 @@ def _result_of_graph(*operands: Tensor, **attributes: Any) -> Tensor:
 
 _ATTRIBUTES = ("scale", "before", "behind", "offset", "softcap", "acc")
 OPERATORS["attention"] = Operator("attention", _result_of_graph, _ATTRIBUTES)
-OPERATORS["attention_with_logarithms"] = Operator("attention_with_logarithms", _of_graph, _ATTRIBUTES)
+OPERATORS["attention_with_logarithms"] = Operator(
+    "attention_with_logarithms", _of_graph, (*_ATTRIBUTES, "dropout_p")
+)  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 from ... import te
 from ...schedules.scores import Dropout, heads_of, of_head, score
 from ...te import Expr, Tensor
+from .attention import mask_and_seed
 from .common import OPERATORS, Operator, accumulator, at, sums_in
 
 __all__ = ["GRADIENTS", "gradients_by_stages"]
@@ -191,20 +192,22 @@ def _of_input(gradient: Tensor, x: Tensor, name: str) -> Tensor:
 
 
 def _of_graph(
-    head: Tensor, q: Tensor, k: Tensor, v: Tensor, result: Tensor, logarithms: Tensor, mask: Tensor | None = None, *,
-    scale: float, before: int, behind: int, offset: int, softcap: float, wanted: Sequence[int], deterministic: bool,
-    acc: str = "",
+    head: Tensor, q: Tensor, k: Tensor, v: Tensor, result: Tensor, logarithms: Tensor, *others: Tensor, scale: float,
+    before: int, behind: int, offset: int, softcap: float, wanted: Sequence[int], deterministic: bool,
+    dropout_p: float = 0.0, acc: str = "",
 ) -> list[Tensor]:  # fmt: skip
     """The operator of the graph dialect, whose attributes are numbers: -1 and 0 stand for what is not bounded."""
     del deterministic  # stages always are
+    mask, seed = mask_and_seed(others, dropout_p)
     made = gradients_by_stages(
         head, q, k, v, mask, scale=scale, before=None if before < 0 else before, behind=None if behind < 0 else behind,
-        offset=offset, softcap=softcap or None, result=result, logarithms=logarithms, acc=acc,
+        offset=offset, softcap=softcap or None, dropout_p=dropout_p, seed=seed, result=result, logarithms=logarithms,
+        acc=acc,
     )  # fmt: skip
     return [made[GRADIENTS[number]] for number in wanted]
 
 
 OPERATORS["attention_gradients"] = Operator(
     "attention_gradients", _of_graph,
-    ("scale", "before", "behind", "offset", "softcap", "wanted", "deterministic", "acc"),
+    ("scale", "before", "behind", "offset", "softcap", "wanted", "deterministic", "acc", "dropout_p"),
 )  # fmt: skip

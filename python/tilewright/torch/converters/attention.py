@@ -16,8 +16,6 @@ def _options(
     softcap: float | None, offset: int, dropout_p: float, **arrays: Value | None,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of an operator of the graph. What it does not have is refused."""
-    if dropout_p:
-        raise call.error(f"expected no dropout in a compiled model, got a dropout_p of {dropout_p}")
     for name, one in arrays.items():
         if one is not None:
             raise call.error(f"expected attention without {name} in a compiled model")
@@ -25,8 +23,13 @@ def _options(
     behind = 0 if is_causal else behind
     return {
         "scale": float(factor), "before": -1 if before is None else before, "behind": -1 if behind is None else behind,
-        "offset": offset, "softcap": float(softcap or 0),
+        "offset": offset, "softcap": float(softcap or 0), **({"dropout_p": float(dropout_p)} if dropout_p else {}),
     }  # fmt: skip
+
+
+def _others(mask: Value | None, dropout_p: float, seed: Value | None) -> list[Value]:
+    """What stands behind the operands that attention always has."""
+    return [one for one in (mask, seed if dropout_p else None) if one is not None]
 
 
 @converter("tilewright.attention.default", "tilewright.attention_with_logarithms.default")
@@ -36,14 +39,16 @@ def _attention(
     dropout_p: float = 0.0, seed: Value | None = None, lengths: Value | None = None, slopes: Value | None = None,
     documents: Value | None = None, sinks: Value | None = None,
 ) -> Any:  # fmt: skip
-    del enable_gqa, seed  # heads that fit were checked when the call was traced
+    del enable_gqa  # heads that fit were checked when the call was traced
     options = _options(
         call, q, is_causal, scale, before, behind, softcap, offset, dropout_p, lengths=lengths, slopes=slopes,
         documents=documents, sinks=sinks,
     )  # fmt: skip
-    name = call.target.removeprefix("tilewright.").removesuffix(".default")
-    made = call.builder.ops(name, q, k, v, *([] if mask is None else [mask]), **options)
-    return made[0] if len(made) == 1 else made
+    is_alone = call.target == "tilewright.attention.default"
+    # The operator without logarithms has no dropout: models that do not train have none.
+    name = "attention" if is_alone and not dropout_p else "attention_with_logarithms"
+    made = call.builder.ops(name, q, k, v, *_others(mask, dropout_p, seed), **options)
+    return made[0] if is_alone else made
 
 
 @converter("tilewright.attention_gradients.default")
@@ -53,17 +58,17 @@ def _gradients(
     dropout_p: float, seed: Value | None, lengths: Value | None, slopes: Value | None, documents: Value | None,
     sinks: Value | None, result: Value | None, logarithms: Value | None,
 ) -> Any:  # fmt: skip
-    del enable_gqa, seed
+    del enable_gqa
     options = _options(
         call, q, is_causal, scale, before, behind, softcap, offset, dropout_p, lengths=lengths, slopes=slopes,
         documents=documents, sinks=sinks,
     )  # fmt: skip
     if result is None or logarithms is None:
         # A second pass gives both again.
-        given = [q, k, v, *([] if mask is None else [mask])]
+        given = [q, k, v, *_others(mask, dropout_p, seed)]
         result, logarithms = call.builder.ops("attention_with_logarithms", *given, **options)
     return call.builder.ops(
-        "attention_gradients", head, q, k, v, result, logarithms, *([] if mask is None else [mask]), **options,
+        "attention_gradients", head, q, k, v, result, logarithms, *_others(mask, dropout_p, seed), **options,
         wanted=[number for number, is_wanted in enumerate(wanted) if is_wanted],
         deterministic=torch.are_deterministic_algorithms_enabled(),
     )  # fmt: skip
