@@ -92,10 +92,11 @@ def attention_group(
     mask = mask_and_seed(laid[_OPERANDS:], p)[0]
     if mask is not None:
         tiles["is_listed"] = lists_tiles(mask, shape, laid[1].shape[-2], tiles)
-    mask_tensor, seed = mask_and_seed(operands.tensors[_OPERANDS:], p)
+    q, k, v, *others = operands.tensors
+    mask_tensor, seed = mask_and_seed(others, p)
     schedule, tensors = attention_of(
-        *operands.tensors[:_OPERANDS], mask_tensor, seed=seed, with_logarithms=with_logarithms, **options, **tiles
-    )
+        q, k, v, mask_tensor, seed=seed, with_logarithms=with_logarithms, **options, **tiles
+    )  # fmt: skip
     operands.compute_inline(schedule)
     outputs: list[Tensor | Strided] = [*tensors[-len(attention.results) :]]
     if strides is not None:
