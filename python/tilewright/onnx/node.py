@@ -19,7 +19,10 @@ from .failures import AlreadyFailed
 if TYPE_CHECKING:
     from .scope import Scope
 
-__all__ = ["CONTRIB", "CONVERTERS", "Converter", "Node", "constant_of", "contrib", "converter", "without_inputs"]
+__all__ = [
+    "CLASSICAL", "CONTRIB", "CONVERTERS", "Converter", "Node", "classical", "constant_of", "contrib", "converter",
+    "without_inputs",
+]  # fmt: skip
 
 Results = Value | Sequence[Value] | None
 Converter = Callable[["Node"], Any]
@@ -28,6 +31,8 @@ CONVERTERS: dict[str, Converter] = {}
 """By ONNX operator of the default domain, what makes operators of the graph of a node."""
 CONTRIB: dict[str, Converter] = {}
 """The same for ONNX Runtime's own operators, those of the domain com.microsoft."""
+CLASSICAL: dict[str, Converter] = {}
+"""The same for the operators of classical machine learning, those of the domain ai.onnx.ml."""
 
 
 def converter(*operators: str) -> Callable[[Converter], Converter]:
@@ -38,6 +43,11 @@ def converter(*operators: str) -> Callable[[Converter], Converter]:
 def contrib(*operators: str) -> Callable[[Converter], Converter]:
     """Puts a function into `CONTRIB` for some operators."""
     return _into(CONTRIB, operators)
+
+
+def classical(*operators: str) -> Callable[[Converter], Converter]:
+    """Puts a function into `CLASSICAL` for some operators."""
+    return _into(CLASSICAL, operators)
 
 
 def _into(table: dict[str, Converter], operators: Sequence[str]) -> Callable[[Converter], Converter]:

@@ -13,7 +13,7 @@ from ..graph import GraphBuilder, TensorType, Value
 from . import control, sequences, symbolic
 from .failures import AlreadyFailed, NeedsInput
 from .narrow import MOVES, NARROW, Narrow
-from .node import CONTRIB, CONVERTERS, Node, constant_of, without_inputs
+from .node import CLASSICAL, CONTRIB, CONVERTERS, Node, constant_of, without_inputs
 
 __all__ = ["Scope"]
 
@@ -328,7 +328,9 @@ class Scope:
                 results = self._call(node)
             elif node.proto.domain == "com.microsoft" and node.op in CONTRIB:
                 results = CONTRIB[node.op](node)
-            elif node.proto.domain not in ("", "ai.onnx", "ai.onnx.ml"):
+            elif node.proto.domain == "ai.onnx.ml" and node.op in CLASSICAL:
+                results = CLASSICAL[node.op](node)
+            elif node.proto.domain not in ("", "ai.onnx"):
                 results = self._call(node)
             elif node.op in control.CONVERTERS:
                 results = control.CONVERTERS[node.op](node)

@@ -7,6 +7,7 @@ from . import determinants as determinants
 from . import elementwise as elementwise
 from . import images as images
 from . import indexing as indexing
+from . import ml as ml
 from . import movement as movement
 from . import normalization as normalization
 from . import pooling as pooling
