@@ -32,10 +32,9 @@ RESULTS = ("passes", "nearer", "refused", "wrong", "fails", "not run", "out of s
 # What a compiler of tensors leaves out, by what a case's operators or types are.
 OUT_OF_SCOPE = {
     "sequences and optional values": re.compile("^Optional"),
-    "texts": re.compile("^String|^RegexFullMatch|^LabelEncoder"),
+    "texts": re.compile("^String|^RegexFullMatch"),
     "image decoding": re.compile("^ImageDecoder$"),
     "training": re.compile("^(Adam|Adagrad|Momentum|Gradient)$"),
-    "classical machine learning": re.compile("^(TreeEnsemble|Binarizer|ArrayFeatureExtractor)$"),
 }
 
 
@@ -232,26 +231,35 @@ def page(results: dict[str, str]) -> str:
     lines += ["", "## What is out of scope", "| why | cases |", "| --- | --- |"]
     away = Counter(result.removeprefix("out of scope: ") for result in results.values() if result.startswith("out"))
     lines += [f"| {why} | {count} |" for why, count in away.most_common()]
-    return "\n".join([*lines, *contrib_operators()]) + "\n"
+    return "\n".join([*lines, *operators_of_other_domains()]) + "\n"
 
 
-def contrib_operators() -> list[str]:
-    """What the page says of the domain com.microsoft."""
+def operators_of_other_domains() -> list[str]:
+    """What the page says of the domains com.microsoft and ai.onnx.ml."""
     from itertools import groupby
 
-    from tilewright.onnx.node import CONTRIB
+    from tilewright.onnx.node import CLASSICAL, CONTRIB
 
-    told = [
+    def table(names: dict[str, Any]) -> list[str]:
+        by_letter = groupby(sorted(names), lambda name: name[0])
+        return ["", "| | operators |", "| --- | --- |", *(f"| {one} | {', '.join(some)} |" for one, some in by_letter)]
+
+    return [
         "",
         "## Operators of ONNX Runtime",
         "Models may have these operators of the domain `com.microsoft`, and SimplifiedLayerNormalization of ONNX's.",
+        *table(CONTRIB),
         "",
-        "| | operators |",
-        "| --- | --- |",
-    ]
-    return [
-        *told,
-        *(f"| {one} | {', '.join(names)} |" for one, names in groupby(sorted(CONTRIB), lambda name: name[0])),
+        "## Operators of classical machine learning",
+        "Models may have these operators of the domain `ai.onnx.ml`, on numbers. Labels and categories that are texts",
+        "are refused.",
+        *table(CLASSICAL),
+        "",
+        "- ZipMap makes no maps. Its result is the matrix of scores. The columns are in the order of the labels.",
+        "- OneHotEncoder writes zeros for a category that is not known, also if `zeros` is 0.",
+        "- A classifier whose only weights are those of one of two classes has the scores 1 - s and s, if no weight is",
+        "  negative and `post_transform` is NONE. Otherwise they are -s and s before the transform.",
+        "- A tree takes at most 1024 comparisons. SVMClassifier has probabilities of at most 32 classes.",
     ]
 
 

@@ -291,15 +291,19 @@ def test_what_support_vector_machines_refuse() -> None:
 
 def test_what_features_and_categories_refuse() -> None:
     x, whole = _floats(2, 3), np.array([[1, 2, 3]])
-    assert _refused("Scaler", x, offset=[1.0, 2.0]) == (
-        "offset: expected 1 number or 3, one for each column, got 2"
-    )
+    assert _refused("Scaler", x, offset=[1.0, 2.0]) == ("offset: expected 1 number or 3, one for each column, got 2")
     assert _refused("Normalizer", x, norm="L3") == "norm: expected MAX, L1 or L2, got L3"
     assert _refused("Imputer", whole, imputed_value_int64s=[1, 2]) == (
         "imputed_value_int64s: expected 1 number or 3, one for each column, got 2"
     )
     assert _refused("FeatureVectorizer", x, inputdimensions=[1, 2]) == (
         "inputdimensions: expected 1, one for each input, got 2"
+    )
+    wide = _model("FeatureVectorizer", {"x": x}, "y")
+    with pytest.raises(tw.CompileError) as caught:
+        tw.compile(wide, target="cpu", dynamic_shapes={"x": {1: "columns"}})
+    assert str(caught.value) == (
+        "node 'n' (FeatureVectorizer): input 0: expected a number of columns that is known, got columns"
     )
     assert _refused("OneHotEncoder", whole, cats_strings=["a"]) == "expected categories of int64, got strings"
     assert _refused("OneHotEncoder", whole) == "cats_int64s: expected one category at least, got none"

@@ -88,9 +88,10 @@ def _feature_vectorizer(node: Node) -> Value:
     parts: list[Value] = []
     for position in range(node.input_count):
         x = node.cast(rows(node, position), "float32")
-        width, own = (widths or [])[position] if widths else x.shape[1], x.shape[1]
+        own = x.shape[1]
         if not isinstance(own, int):
             raise node.error(f"input {position}: expected a number of columns that is known, got {own}")
+        width = own if widths is None else widths[position]
         if width < own:
             x = sliced(node, x, {1: (0, width, 1)})
         elif width > own:

@@ -11,13 +11,13 @@ from onnx import numpy_helper
 
 from ...node import Node
 
-__all__ = ["BELOW", "Forest", "forest_by_ids", "forest_by_places"]
+__all__ = ["MISSING", "Forest", "floats_of", "forest_by_ids", "forest_by_places"]
 
 _MOST_STEPS = 1024
-BELOW, AT, ABOVE, MISSING = range(4)
-"""How a feature compares with the number of a node: MISSING is a NaN."""
+MISSING = 3
+"""The result of comparing NaN. 0 is that of a feature below the number of a node, 1 at it, and 2 above it."""
 
-# By mode the results BELOW, AT and ABOVE for which the true branch is taken.
+# By mode whether the true branch is taken of a feature below the number, at it and above it.
 _MODES = {
     "BRANCH_LEQ": (True, True, False), "BRANCH_LT": (True, False, False), "BRANCH_GTE": (False, True, True),
     "BRANCH_GT": (False, False, True), "BRANCH_EQ": (False, True, False), "BRANCH_NEQ": (True, False, True),
@@ -62,7 +62,9 @@ def _finished(
             break
         steps += 1
         if steps > _MOST_STEPS:
-            raise node.error(f"expected trees of at most {_MOST_STEPS} levels, got more, or nodes that lead in a circle")
+            raise node.error(
+                f"expected trees of at most {_MOST_STEPS} levels, got more, or nodes that lead in a circle"
+            )
         front = np.unique(children[front])
     return Forest(
         np.where(is_leaf, 0, used).astype(np.int32), thresholds, children.astype(np.int32),
@@ -72,9 +74,7 @@ def _finished(
 
 def _list(node: Node, name: str, dtype: Any, count: int, default: Any = None) -> np.ndarray:
     """A list of `count` numbers; what it is where it is left out."""
-    given = node.attr(name)
-    if given is None or not len(given) and default is not None:
-        given = [default] * count if default is not None else []
+    given = node.attr(name) or ([] if default is None else [default] * count)
     if len(given) != count:
         raise node.error(f"{name}: expected {count} elements, got {len(given)}")
     return np.asarray(given, dtype)
@@ -98,7 +98,7 @@ def _number_of(node: Node, numbers: dict[tuple[int, int], int]) -> Callable[[int
     return number
 
 
-def weights_by_leaf(
+def _weights_by_leaf(
     node: Node, leaves: np.ndarray, targets: np.ndarray, values: np.ndarray, count: int, rows: int, combine: str
 ) -> np.ndarray:  # fmt: skip
     """By node and target the number of a leaf: of several they are combined; NaN where there is none."""
@@ -149,7 +149,7 @@ def forest_by_ids(node: Node, what: str, count: int) -> Forest:
     values = floats_of(node, f"{what}_weights")
     targets, of_tree, of_node = (_list(node, f"{what}_{one}ids", np.int64, len(values)) for one in ("", "tree", "node"))
     leaves = np.array([number(*pair) for pair in zip(of_tree.tolist(), of_node.tolist())], np.int64)
-    weights = weights_by_leaf(node, leaves, targets, values, count, total, combine)
+    weights = _weights_by_leaf(node, leaves, targets, values, count, total, combine)
     return _finished(
         node, _list(node, "nodes_featureids", np.int64, total), thresholds, children, list(roots.values()), combine,
         weights,
@@ -196,7 +196,7 @@ def forest_by_places(node: Node) -> Forest:
         raise node.error(f"aggregate_function: expected a number from 0 to 3, got {kinds}")
     leaves = np.arange(total, total + leaf_count)
     count = node.attr("n_targets", 1)
-    weights = weights_by_leaf(node, leaves, targets, values, count, len(children), functions[kinds])
+    weights = _weights_by_leaf(node, leaves, targets, values, count, len(children), functions[kinds])
     return _finished(node, features, thresholds, children, roots, functions[kinds], weights)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....graph import Value
 from ...node import Node, classical
-from .forests import ABOVE, AT, MISSING, Forest, floats_of, forest_by_ids, forest_by_places
+from .forests import MISSING, Forest, floats_of, forest_by_ids, forest_by_places
 from .scores import as_scores, class_of, labels_of, rows, transformed, two_classes
 
 _TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")  # as numbers of TreeEnsemble
@@ -26,7 +26,7 @@ def _leaves(node: Node, x: Value, forest: Forest) -> Value:
     for _ in range(forest.steps):
         value = op("gather_elements", x, op("gather", features, place, axis=0), axis=1)
         threshold = op("gather", thresholds, place, axis=0)
-        # BELOW is 0, and AT and ABOVE are one more each.
+        # Below the threshold the result is 0; at it and above it, it is one more each.
         reached, passed = (node.cast(op(one, value, threshold), "int32") for one in ("greater_equal", "greater"))
         result = op("add", reached, passed)
         if is_float:
@@ -36,14 +36,11 @@ def _leaves(node: Node, x: Value, forest: Forest) -> Value:
     return place
 
 
-assert (AT, ABOVE) == (1, 2)
-
-
 def _combined(node: Node, forest: Forest, dtype: str) -> Value:
     """By row and target what the leaves have, combined."""
     op, constant = node.op_, node.builder.constant
     place = _leaves(node, rows(node), forest)
-    weights, count = forest.weights.astype(dtype), forest.weights.shape[1]
+    weights = forest.weights.astype(dtype)
     is_least = forest.combine in ("MIN", "MAX")
     # A tree may have no number for a target: it is left out.
     none = {"MIN": np.inf, "MAX": -np.inf}.get(forest.combine, 0.0)
@@ -56,7 +53,6 @@ def _combined(node: Node, forest: Forest, dtype: str) -> Value:
         made = op("div", made, node.constant(len(forest.roots), made))
     if is_least and is_none.any():
         made = op("where", op("isinf", made, positive=True, negative=True), node.constant(0, made), made)
-    assert made.shape[1] == count
     return made
 
 

@@ -74,7 +74,9 @@ def _svm_classifier(node: Node) -> list[Value]:
         sums = projected(node, x, coefficients, len(labels), np.full(len(labels), _offsets(node, 1)))
         return [class_of(node, sums, labels), as_scores(node, transformed(node, sums, transform))]
     if len(by_class) != len(labels) or by_class.min() < 0:
-        raise node.error(f"vectors_per_class: expected {len(labels)} numbers, one for each class, got {by_class.tolist()}")
+        raise node.error(
+            f"vectors_per_class: expected {len(labels)} numbers, one for each class, got {by_class.tolist()}"
+        )
     pairs = list(combinations(range(len(labels)), 2))
     kernels = _kernels(node, x, int(by_class.sum()))
     duels = projected(node, kernels, _of_pairs(node, coefficients, by_class), len(pairs), _offsets(node, len(pairs)))
@@ -126,7 +128,8 @@ def _probabilities(node: Node, duels: Value, pairs: list[tuple[int, int]], count
     slopes, shifts = _floats(node, "prob_a"), _floats(node, "prob_b")
     if len(slopes) != len(pairs) or len(shifts) != len(pairs):
         raise node.error(
-            f"prob_a and prob_b: expected {len(pairs)}, one for each pair of classes, got {len(slopes)} and {len(shifts)}"
+            f"prob_a and prob_b: expected {len(pairs)}, one for each pair of classes, got {len(slopes)} and "
+            f"{len(shifts)}"
         )
     if count > _MOST_CLASSES:
         raise node.error(f"expected probabilities of at most {_MOST_CLASSES} classes, got {count}")
