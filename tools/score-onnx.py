@@ -257,8 +257,8 @@ def operators_of_other_domains() -> list[str]:
         "",
         "- ZipMap makes no maps. Its result is the matrix of scores. The columns are in the order of the labels.",
         "- OneHotEncoder writes zeros for a category that is not known, also if `zeros` is 0.",
-        "- A classifier whose only weights are those of one of two classes has the scores 1 - s and s, if no weight is",
-        "  negative and `post_transform` is NONE. Otherwise they are -s and s before the transform.",
+        "- If all weights of a TreeEnsembleClassifier of two classes are those of one class, the scores are -s and s",
+        "  before the transform. They are 1 - s and s if no weight is negative and `post_transform` is NONE.",
         "- A tree takes at most 1024 comparisons. SVMClassifier has probabilities of at most 32 classes.",
     ]
 

@@ -221,7 +221,7 @@ def test_what_trees_refuse() -> None:
     )
     assert refused(nodes_featureids=[0, 3, 0, 0]) == "nodes_featureids: expected numbers from 0 to 2, got 3"
     assert refused(target_ids=[1]) == "expected numbers of targets from 0 to 0, got 1"
-    assert refused(aggregate_function="MEAN") == "aggregate_function: expected SUM, AVERAGE, MIN or MAX, got MEAN"
+    assert refused(aggregate_function="MEAN") == "aggregate_function: expected AVERAGE, SUM, MIN or MAX, got MEAN"
     assert refused(base_values=[1.0, 2.0]) == "base_values: expected 1, one for each target, got 2"
     of_classes = {name.replace("target_", "class_"): one for name, one in given.items() if name != "n_targets"}
     classes = of_classes | {"classlabels_int64s": [0, 1, 2], "base_values": [1.0], "outputs": "label scores"}

@@ -22,7 +22,9 @@ _MODES = {
     "BRANCH_LEQ": (True, True, False), "BRANCH_LT": (True, False, False), "BRANCH_GTE": (False, True, True),
     "BRANCH_GT": (False, False, True), "BRANCH_EQ": (False, True, False), "BRANCH_NEQ": (True, False, True),
 }  # fmt: skip
-_MODE_NAMES = (*_MODES, "BRANCH_MEMBER")  # as numbers of TreeEnsemble
+# As numbers of TreeEnsemble.
+_MODE_NAMES = (*_MODES, "BRANCH_MEMBER")
+_COMBINES = ("AVERAGE", "SUM", "MIN", "MAX")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,8 @@ def forest_by_ids(node: Node, what: str, count: int) -> Forest:
     for place, tree in enumerate(trees):
         roots.setdefault(tree, place)
     combine = node.attr("aggregate_function", "SUM")
-    if combine not in ("SUM", "AVERAGE", "MIN", "MAX"):
-        raise node.error(f"aggregate_function: expected SUM, AVERAGE, MIN or MAX, got {combine}")
+    if combine not in _COMBINES:
+        raise node.error(f"aggregate_function: expected AVERAGE, SUM, MIN or MAX, got {combine}")
     values = floats_of(node, f"{what}_weights")
     targets, of_tree, of_node = (_list(node, f"{what}_{one}ids", np.int64, len(values)) for one in ("", "tree", "node"))
     leaves = np.array([number(*pair) for pair in zip(of_tree.tolist(), of_node.tolist())], np.int64)
@@ -167,7 +169,7 @@ def forest_by_places(node: Node) -> Forest:
     if total and not (0 <= modes.min() and modes.max() < len(_MODE_NAMES)):
         raise node.error(f"nodes_modes: expected numbers from 0 to {len(_MODE_NAMES) - 1}, got {modes.tolist()}")
     features = _list(node, "nodes_featureids", np.int64, total)
-    is_missing_true = _list(node, "nodes_missing_value_tracks_true", bool, total, False).astype(np.int64)
+    is_missing_true = _list(node, "nodes_missing_value_tracks_true", bool, total, False)
     targets = _list(node, "leaf_targetids", np.int64, leaf_count)
 
     def places(branch: str) -> np.ndarray:
@@ -184,20 +186,22 @@ def forest_by_places(node: Node) -> Forest:
         raise node.error(f"tree_roots: expected numbers from 0 to {total - 1}, got {roots.tolist()}")
     children = np.repeat(np.arange(total + leaf_count)[:, None], 4, 1)
     plain = np.array([*_MODES.values(), (False,) * 3])[modes]
-    goes_true = np.concatenate([plain, is_missing_true[:, None] > 0], 1)
+    goes_true = np.concatenate([plain, is_missing_true[:, None]], 1)
     children[:total] = np.where(goes_true, taken[:, :1], taken[:, 1:])
     thresholds = np.concatenate([splits, np.zeros(leaf_count, splits.dtype)])
     members = _Members(node, features, thresholds, children)
     for place, numbers in zip(np.flatnonzero(modes == _MODE_NAMES.index("BRANCH_MEMBER")), _sets(node, modes)):
-        members.put(int(place), numbers, *taken[place], int(taken[place, 1 - is_missing_true[place]]))
+        yes, no = taken[place].tolist()
+        members.put(int(place), numbers, yes, no, yes if is_missing_true[place] else no)
     features, thresholds, children = members.arrays()
-    kinds, functions = (node.attr("aggregate_function", 1), ("AVERAGE", "SUM", "MIN", "MAX"))
-    if not 0 <= kinds < len(functions):
-        raise node.error(f"aggregate_function: expected a number from 0 to 3, got {kinds}")
+    kind: int = node.attr("aggregate_function", 1)
+    if not 0 <= kind < len(_COMBINES):
+        raise node.error(f"aggregate_function: expected a number from 0 to {len(_COMBINES) - 1}, got {kind}")
+    combine = _COMBINES[kind]
     leaves = np.arange(total, total + leaf_count)
     count = node.attr("n_targets", 1)
-    weights = _weights_by_leaf(node, leaves, targets, values, count, len(children), functions[kinds])
-    return _finished(node, features, thresholds, children, roots, functions[kinds], weights)
+    weights = _weights_by_leaf(node, leaves, targets, values, count, len(children), combine)
+    return _finished(node, features, thresholds, children, roots, combine, weights)
 
 
 def _sets(node: Node, modes: np.ndarray) -> list[np.ndarray]:

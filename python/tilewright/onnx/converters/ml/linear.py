@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....graph import Value
@@ -19,8 +21,8 @@ def projected(node: Node, x: Value, coefficients: np.ndarray, count: int, offset
         raise node.error(
             f"coefficients: expected {count} for each of {columns} columns, got {coefficients.size} in all"
         )
-    weight = np.ascontiguousarray(coefficients.reshape(count, -1).T)
-    made = matmul(node, x, node.constant(weight, x))
+    weight: Any = coefficients.reshape(count, columns)
+    made = matmul(node, x, node.constant(weight.transpose(), x))
     return node.op_("add", made, node.constant(offsets, x))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....graph import Value
@@ -17,7 +19,8 @@ def _leaves(node: Node, x: Value, forest: Forest) -> Value:
     op, constant = node.op_, node.builder.constant
     # Integers become float64, which holds them and what they are compared with.
     is_float = x.dtype.startswith("float")
-    dtype = np.result_type(x.dtype if is_float else "float64", forest.thresholds.dtype).name
+    kind: Any = np.result_type(x.dtype if is_float else "float64", forest.thresholds.dtype)
+    dtype = str(kind)
     x = node.cast(x, dtype)
     features, thresholds = constant(forest.features), constant(forest.thresholds.astype(dtype))
     children = constant(forest.children.reshape(-1))
@@ -109,7 +112,7 @@ def _of_one(
 @classical("TreeEnsemble")
 def _ensemble(node: Node) -> Value:
     x = node.type(0)
-    number = node.attr("post_transform", 0)
+    number: int = node.attr("post_transform", 0)
     if not 0 <= number < len(_TRANSFORMS):
         raise node.error(f"post_transform: expected a number from 0 to {len(_TRANSFORMS) - 1}, got {number}")
     acc = "float32" if x.dtype == "float16" else x.dtype

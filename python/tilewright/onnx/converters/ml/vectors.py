@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +26,10 @@ def _floats(node: Node, name: str) -> np.ndarray:
 def _kernels(node: Node, x: Value, count: int) -> Value:
     """By row and support vector what the kernel makes of both."""
     op, columns = node.op_, x.shape[1]
-    vectors = _floats(node, "support_vectors")
+    vectors: Any = _floats(node, "support_vectors")
     if not isinstance(columns, int) or vectors.size != count * columns:
         raise node.error(f"support_vectors: expected {count} of {columns} numbers, got {vectors.size} in all")
-    vectors = vectors.reshape(count, -1)
+    vectors = vectors.reshape(count, columns)
     gamma, offset, degree = [*node.attr("kernel_params", []), 0.0, 0.0, 0.0][:3]
     kind = node.attr("kernel_type", "LINEAR")
     if kind == "RBF":
@@ -36,7 +37,7 @@ def _kernels(node: Node, x: Value, count: int) -> Value:
         apart = op("sub", wide, node.constant(vectors, x))
         squares = op("reduce_sum", op("mul", apart, apart), axes=[2], keepdims=False)
         return op("exp", op("mul", squares, node.constant(-gamma, x)))
-    products = matmul(node, x, node.constant(np.ascontiguousarray(vectors.T), x))
+    products = matmul(node, x, node.constant(vectors.transpose(), x))
     if kind == "LINEAR":
         return products
     shifted = op("add", op("mul", products, node.constant(gamma, x)), node.constant(offset, x))
