@@ -259,6 +259,8 @@ def operators_of_other_domains() -> list[str]:
         "- OneHotEncoder writes zeros for a category that is not known, also if `zeros` is 0.",
         "- If all weights of a TreeEnsembleClassifier of two classes are those of one class, the scores are -s and s",
         "  before the transform. They are 1 - s and s if no weight is negative and `post_transform` is NONE.",
+        "- Normalizer with `norm` MAX divides by the largest magnitude, as scikit-learn and ONNX's reference do. ONNX",
+        "  Runtime divides by the largest number.",
         "- A tree takes at most 1024 comparisons. SVMClassifier has probabilities of at most 32 classes.",
     ]
 
