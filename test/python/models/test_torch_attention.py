@@ -245,3 +245,30 @@ def test_bools_of_a_model_stay_bools(target: str) -> None:
     made, wanted = model(q, k, v, seen), Masked()(q, k, v, seen)
     torch.testing.assert_close(made, wanted, rtol=1e-5, atol=1e-6)
     assert not made[0, :, 3].any() and not wanted[0, :, 3].any()
+
+
+def decoded(x: torch.Tensor, kept: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Attention of new rows to the rows that are kept and to themselves."""
+    positions = kept.shape[1] + torch.arange(x.shape[1])[:, None]
+    kept = torch.cat([kept, x], 1)
+    seen = mask[:, None, :] & (torch.arange(kept.shape[1]) <= positions)
+    return (x @ kept.mT).masked_fill(~seen, -1e9).softmax(-1) @ kept, kept
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("dynamic", [True, None])
+def test_a_cache_that_grows(dynamic: bool | None) -> None:
+    """PyTorch finds that a mask is longer than the cache by one; the mask's own symbol is then no input's extent."""
+    from torch._dynamo.testing import CompileCounterWithBackend
+
+    torch.manual_seed(0)
+    torch.compiler.reset()
+    counter = CompileCounterWithBackend("tilewright")
+    compiled = torch.compile(decoded, backend=counter, dynamic=dynamic)
+    kept = torch.empty(2, 0, 4)
+    for count in (5, 1, 1, 1, 1):
+        x, mask = torch.randn(2, count, 4), torch.ones(2, kept.shape[1] + count, dtype=torch.bool)
+        mask[0, 0] = False
+        wanted, (made, kept) = decoded(x, kept, mask), compiled(x, kept, mask)
+        torch.testing.assert_close((made, kept), wanted)
+    assert counter.frame_count == 2  # with an empty cache, and with one
