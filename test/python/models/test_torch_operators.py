@@ -158,6 +158,27 @@ def test_products_of_groups_of_rows(ends):
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32], ids=str)
+@pytest.mark.parametrize("ends", [[2, 2, 5, 7], [0, 7, 7, 7]], ids=str)
+def test_gradients_of_products_of_groups_of_rows(ends, dtype):
+    """Operators of PyTorch for bfloat16, and of transformers for float32."""
+    moe = pytest.importorskip("transformers.integrations.moe")
+    torch.compiler.reset()
+    x, w = torch.randn(7, 16, dtype=dtype), torch.randn(4, 32, 16, dtype=dtype)
+    ends = torch.tensor(ends, dtype=torch.int32)
+
+    def gradients(x, w):
+        made = moe._grouped_mm(x, w.transpose(1, 2), ends)
+        return made, *torch.autograd.grad(made.square().sum(), (x, w))
+
+    operands = x.requires_grad_(), w.requires_grad_()
+    made = torch.compile(lambda x, w: moe._grouped_mm(x, w.transpose(1, 2), ends), backend="tilewright")(*operands)
+    found = made, *torch.autograd.grad(made.square().sum(), operands)
+    rtol, atol = (1.6e-2, 0.1) if dtype == torch.bfloat16 else (1e-4, 1e-3)
+    torch.testing.assert_close(found, gradients(*operands), rtol=rtol, atol=atol)
+
+
+@pytest.mark.sweep
 def test_operators_that_whole_models_call_now_and_then():
     x, w, places = torch.randn(4, 6), torch.randn(6), torch.tensor([[3, 0, 5], [1, 1, 2]])
     small = torch.randint(-9, 9, (32, 24), dtype=torch.int8)

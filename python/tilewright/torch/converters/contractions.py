@@ -126,15 +126,43 @@ def _pdist(call: Call, x: Value, p: float) -> Value:
 def _grouped_mm(
     call: Call, x: Value, weight: Value, ends: Value | None, bias: Value | None = None, *_: Any
 ) -> Value:  # fmt: skip
-    """Each row times the matrix of its group: the number of groups that end at it or before it says which."""
-    if ends is None or bias is not None or x.rank != 2 or weight.rank != 3:
+    """Each row times the matrix of its group; or of two matrices, for each group its columns times its rows."""
+    if ends is None or bias is not None or x.rank != 2 or weight.rank not in (2, 3):
         raise call.error("expected a matrix, matrices of groups, where each group ends, and no bias")
-    rows = call.op("iota", shape=[x.shape[0], 1], axis=0, to=ends.dtype)
-    over = call.op("less_equal", call.reshape(ends, [1, *ends.shape]), rows)
-    group = call.op("reduce_sum", call.cast(over, "int64"), axes=[1], keepdims=False)
-    acc = accumulator(x.dtype)
+    if weight.rank == 2:
+        columns = call.op("transpose", x, permutation=[1, 0])
+        return call.cast(_of_each_group(call, columns, weight, ends), call.dtype)
+    return call.cast(_by_groups(call, x, weight, ends, "sk,skn->sn"), call.dtype)
+
+
+@converter("transformers.grouped_mm_fallback_backward.default")
+def _grouped_mm_gradients(call: Call, x: Value, weight: Value, ends: Value, gradient: Value) -> list[Value]:
+    to_x = _by_groups(call, gradient, weight, ends, "sn,skn->sk")
+    return [call.cast(to_x, x.dtype), call.cast(_of_each_group(call, x, gradient, ends), weight.dtype)]
+
+
+def _groups(call: Call, rows: Any, ends: Value) -> Value:
+    """The group of each row: the number of groups that end at the row or before."""
+    places = call.op("iota", shape=[rows, 1], axis=0, to=ends.dtype)
+    over = call.op("less_equal", call.reshape(ends, [1, *ends.shape]), places)
+    return call.op("reduce_sum", call.cast(over, "int64"), axes=[1], keepdims=False)
+
+
+def _by_groups(call: Call, x: Value, weight: Value, ends: Value, equation: str) -> Value:
+    """Each row times the matrix of its group, and zeros behind the last group."""
+    group, acc = _groups(call, x.shape[0], ends), accumulator(x.dtype)
     matrices = call.cast(call.op("gather", weight, group, axis=0), acc)
-    made = call.op("einsum", call.cast(x, acc), matrices, equation="sk,skn->sn")
+    made = call.op("einsum", call.cast(x, acc), matrices, equation=equation)
     beyond = call.op("greater_equal", group, call.constant(weight.shape[0], "int64"))
-    made = call.op("where", call.reshape(beyond, [x.shape[0], 1]), call.constant(0, made), made)
-    return call.cast(made, call.dtype)
+    return call.op("where", call.reshape(beyond, [x.shape[0], 1]), call.constant(0, made), made)
+
+
+def _of_each_group(call: Call, a: Value, b: Value, ends: Value) -> Value:
+    """For each group the transposed rows of `a` times the rows of `b`, which are of the group."""
+    (count,), rows, acc = ends.shape, a.shape[0], accumulator(a.dtype)
+    numbers = call.op("iota", shape=[count, 1], axis=0, to="int64")
+    own = call.op("equal", call.reshape(_groups(call, rows, ends), [1, rows]), numbers)
+    own = call.reshape(own, [count, rows, 1])
+    # Zeros in both: the other rows may have infinities.
+    alone = [call.op("where", own, call.cast(one, acc), call.constant(0, acc)) for one in (a, b)]
+    return call.op("einsum", *alone, equation="gsk,gsn->gkn")
