@@ -7,6 +7,7 @@
 #include "dialects/Graph/Graph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -58,6 +59,20 @@ static LogicalResult verifyCount(Operation *op, unsigned position, NamedAttribut
   return success();
 }
 
+/// By what permutation the caller transposes a result.
+static LogicalResult verifyOrder(Operation *op, unsigned position, NamedAttribute attribute) {
+  auto refuse = [&] { return op->emitOpError() << "result #" << position << ": expected "; };
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function)
+    return refuse() << graph::kOrderAttr << " on a result of a model's function";
+  auto order = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+  auto type = dyn_cast<RankedTensorType>(function.getFunctionType().getResult(position));
+  if (!order || !type || order.size() != type.getRank() || !isPermutationVector(order.asArrayRef()))
+    return refuse() << graph::kOrderAttr << " to be a permutation of the dimensions of "
+                    << function.getFunctionType().getResult(position) << ", got " << attribute.getValue();
+  return success();
+}
+
 LogicalResult graph::GraphDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned position,
                                                             NamedAttribute attribute) {
   return verifyName(op, "argument", position, attribute);
@@ -67,5 +82,7 @@ LogicalResult graph::GraphDialect::verifyRegionResultAttribute(Operation *op, un
                                                                NamedAttribute attribute) {
   if (attribute.getName() == graph::kCountAttr)
     return verifyCount(op, position, attribute);
+  if (attribute.getName() == graph::kOrderAttr)
+    return verifyOrder(op, position, attribute);
   return verifyName(op, "result", position, attribute);
 }

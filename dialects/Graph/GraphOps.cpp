@@ -217,8 +217,8 @@ template <typename Op> static LogicalResult verifyOthers(Op op) {
     return op.emitOpError() << "expected a dropout_p between 0 and 1, got " << p;
   auto seed = op.getSeed() ? getTensorType(op.getSeed()) : RankedTensorType();
   if (!seed || seed.getRank() != 0 || !seed.getElementType().isSignlessInteger(32))
-    return op.emitOpError() << "expected a seed of i32 as the last operand, for its dropout_p"
-                            << (seed ? ", got " : "") << seed;
+    return op.emitOpError() << "expected a seed of i32 as the last operand, for its dropout_p" << (seed ? ", got " : "")
+                            << seed;
   return success();
 }
 

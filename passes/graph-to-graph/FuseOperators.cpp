@@ -341,9 +341,8 @@ bool Fusion::computeAgain(Operation *producer) {
     for (Operation *op : own)
       copied.push_back(builder.clone(*op, mapping));
     Operation *copy = copied.back();
-    producer->getResult(0).replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
-      return lasts.lookup(use.getOwner()) == last;
-    });
+    producer->getResult(0).replaceUsesWithIf(copy->getResult(0),
+                                             [&](OpOperand &use) { return lasts.lookup(use.getOwner()) == last; });
     Cluster cluster = clusters[producer];
     cluster.operators = copied;
     clusters.insert({copy, cluster});

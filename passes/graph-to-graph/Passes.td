@@ -211,6 +211,32 @@ def SinkReshapes : Pass<"sink-reshapes", "mlir::ModuleOp"> {
   }];
 }
 
+def OrderResults : Pass<"order-results", "mlir::ModuleOp"> {
+  let summary = "Results that may lie in any order are returned before they are transposed";
+  let description = [{
+    A result with `graph.order` is transposed by the caller, by that permutation. If the model transposes it, too, both
+    become one permutation of the caller's, who only takes another view of the memory. So it is with what a forward pass
+    keeps for the backward pass.
+
+    ```mlir
+    func.func @f(%x: tensor<2x4x8xf32>) -> (tensor<2x8x4xf32> {graph.order = array<i64: 0, 1, 2>}) {
+      %r = graph.relu %x : tensor<2x4x8xf32>
+      %t = graph.transpose %r {permutation = array<i64: 0, 2, 1>} : (tensor<2x4x8xf32>) -> tensor<2x8x4xf32>
+      return %t : tensor<2x8x4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32> {graph.order = array<i64: 0, 2, 1>}) {
+      %r = graph.relu %x : tensor<2x4x8xf32>
+      return %r : tensor<2x4x8xf32>
+    }
+    ```
+  }];
+}
+
 def FoldWeights : Pass<"fold-weights", "mlir::ModuleOp"> {
   let summary = "What is computed from weights alone becomes a weight";
   let description = [{
@@ -253,12 +279,12 @@ def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
       element by element on whole tensors and numbers of rows. Rows have 16384 elements at most.
       Weights that are moved or converted for them may have any shape.
 
-    What several groups read is computed in each of these, and not stored, where an instruction or two make an element
-    of it and it has no fewer bytes than it is made of. So the bytes that are stored are the fewer ones of a conversion
-    to a wider type. A conversion of types counts as a move where the user has no reduction. Elements that are made of a
-    weight in four bits count as moved. An operator with several users joins where all of them have come to be in one
-    group. Tensor cores copy images and filters of 16 bits as they are stored. So what moves an image for the windows of
-    a matmul is a group of its own, where channels fill vectors of 8. So is what moves filters for this matmul.
+    What several groups read is computed in each of these, and not stored, where it is cheap: an instruction or two make
+    an element. And it has no fewer bytes than it is made of. So a conversion to a wider type is not stored, but what it
+    converts. A conversion of types counts as a move where the user has no reduction. Elements that are made of a weight
+    in four bits count as moved. An operator with several users joins where all of them have come to be in one group.
+    Tensor cores copy images and filters of 16 bits as they are stored. So what moves an image for the windows of a
+    matmul is a group of its own, where channels fill vectors of 8. So is what moves filters for this matmul.
 
     Attention is a group of its own, and so are its gradients. So a group has at most one operator that reduces, with
     operators element by element before and after it. Or it is of rows, as layer norm is. `ends` says for each result of

@@ -93,6 +93,7 @@ def bisect_model(
       without fuse-quantization y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without channels-last     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without sink-reshapes     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without order-results     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without fold-weights      y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without fuse-operators    y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
       without fold-groups       y[0]: expected 3.0, got 2.0; 2 of 2 elements differ

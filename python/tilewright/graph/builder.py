@@ -305,8 +305,9 @@ class GraphBuilder:
         bounds = [one for one in (symbol.maximum, most) if one is not None]
         symbol.maximum = min(bounds) if bounds else None
 
-    def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
-        """Ends the function with the model's outputs."""
+    def finish(self, outputs: Sequence[tuple[str, Value]], movable: Collection[str] = ()) -> Graph:
+        """Ends the function with the model's outputs. Those named in `movable` may be returned before they are
+        transposed; `Model.orders` then has the permutation."""
         returned = [*(value for _, value in outputs), *self.counts.values()]
         results: list[ir.Value] = [each.value for each in returned]
         types: list[ir.Type] = [value.type for value in results]
@@ -314,7 +315,10 @@ class GraphBuilder:
         attributes = self._function.attributes
         arguments = [to_ir(kind) for _, kind in self._names]
         attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, types))
-        names = [{"graph.name": ir.StringAttr.get(each)} for each, _ in outputs]
+        names: list[dict[str, ir.Attribute]] = [{"graph.name": ir.StringAttr.get(each)} for each, _ in outputs]
+        for one, (each, value) in zip(names, outputs):
+            if each in movable:
+                one["graph.order"] = ir.DenseI64ArrayAttr.get(range(value.rank))
         counts = [{"graph.name": ir.StringAttr.get(each), "graph.count": ir.UnitAttr.get()} for each in self.counts]
         attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in (*names, *counts)])
         self.module.operation.verify()

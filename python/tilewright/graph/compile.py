@@ -28,7 +28,7 @@ __all__ = ["PASSES", "STAGES", "compile_graph", "ir_of_graph", "passes_for"]
 
 _SIMPLIFY = (
     "canonicalize", "cse", "raise-attention", "merge-matmuls", "fuse-quantization", "channels-last", "sink-reshapes",
-    "fold-weights",
+    "order-results", "fold-weights",
 )  # fmt: skip
 _LAST = ("fold-groups", "view-reshapes", "order-groups", "plan-memory", "form-cuda-graph")
 PASSES = (*_SIMPLIFY, "fuse-operators", *_LAST)
@@ -192,8 +192,15 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
             constants, weights, parts, _plan(function, groups, parts), texts, graph.stored, graph.counts,
-            "graph.cuda_graph" in attributes,
+            "graph.cuda_graph" in attributes, _orders(attributes),
         )  # fmt: skip
+
+
+def _orders(attributes: ir.OpAttributeMap) -> dict[int, tuple[int, ...]]:
+    """By result that the caller transposes, the permutation."""
+    marks = [ir.DictAttr(one) for one in ir.ArrayAttr(attributes["res_attrs"])] if "res_attrs" in attributes else []
+    orders = {n: tuple(ir.DenseI64ArrayAttr(one["graph.order"])) for n, one in enumerate(marks) if "graph.order" in one}
+    return {number: order for number, order in orders.items() if order != tuple(range(len(order)))}
 
 
 def _named(attributes: ir.OpAttributeMap, key: str, types: list[ir.Type], graph: Graph) -> list[tuple[str, TensorType]]:

@@ -60,17 +60,20 @@ class Model:
     outputs: tuple[tuple[str, TensorType], ...]
     cuda_graph: bool
     """Whether the launches of a call form a CUDA graph."""
+    orders: dict[int, tuple[int, ...]]
+    """By output that the caller transposes, the permutation. Of a model of `tw.compile` there are none."""
 
     def __init__(
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],
         constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], parts: Parts,
         plan: Plan, texts: Mapping[str, str], stored: Mapping[str, str], counts: Sequence[str] = (),
-        cuda_graph: bool = False,
+        cuda_graph: bool = False, orders: Mapping[int, tuple[int, ...]] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.target = name, target
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
         self.cuda_graph = cuda_graph
+        self.orders = dict(orders or {})
         # The last outputs are the numbers that data decide, each with the symbol that stands for it.
         outputs, last = outputs[: len(outputs) - len(counts)], outputs[len(outputs) - len(counts) :]
         self.counts: dict[str, ir.Value] = {symbol: value for symbol, (_, value, _) in zip(counts, last)}

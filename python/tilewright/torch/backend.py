@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +22,7 @@ from .extents import factors_of, is_loose
 from .fallback import compile_parts
 from .functions import replace_functions
 from .importer import import_fx, is_random
+from .orders import kept_nodes, order_of, tell_strides
 from .outputs import with_outputs_once
 from .precision import tf32_of
 from .views import sizes_of
@@ -58,8 +59,10 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
     """
     from torch._dynamo.backends.common import aot_autograd
 
+    parts = _fallback(options)
     compiler = aot_autograd(
-        fw_compiler=_compile_parts if _fallback(options) else _compile, decompositions=aten_decompositions()
+        fw_compiler=_compile_parts if parts else _compile_forward, bw_compiler=_compile_parts if parts else _compile,
+        decompositions=aten_decompositions(),
     )  # fmt: skip
     replace_functions(module)
     if not any(isinstance(one, torch.Tensor) and one.is_cuda for one in example_inputs):
@@ -102,32 +105,59 @@ def _compile_parts(module: GraphModule, example_inputs: Sequence[Any]) -> Callab
     )  # fmt: skip
 
 
-def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+def _compile_forward(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Compiles a forward pass, which keeps tensors for the backward pass as they lie in memory."""
+    (last,) = module.graph.find_nodes(op="output")
+    returned, kept = list(last.args[0]), kept_nodes(module)
+    orders: dict[Node, Sequence[int]] = {}
+    call = _compile(module, example_inputs, kept, orders)
+    tell_strides(returned, orders)
+    return call
+
+
+def _compile(
+    module: GraphModule, example_inputs: Sequence[Any], kept: Sequence[Node] = (),
+    orders: dict[Node, Sequence[int]] | None = None,
+) -> Callable[..., Any]:  # fmt: skip
+    """`kept` may be returned in any order of their dimensions: `orders` gets it."""
     device = _device(example_inputs)
 
     def compiled(module: GraphModule) -> Callable[[list[Any]], list[Any]]:
         try:
-            graph = _imported(module, device)
+            graph = _imported(module, device, [one.name for one in kept])
         except CompileError as error:
             hint = 'options={"fallback": True} of torch.compile leaves to PyTorch what is not supported'
             raise CompileError(f"{error}\n{hint}", stage="graph") from None
-        return _compile_graph(module, graph, device)
+        return _compile_graph(module, graph, device, kept, orders)
 
-    return with_outputs_once(module, compiled)
+    return with_outputs_once(module, compiled, kept)
 
 
-def _imported(module: GraphModule, device: torch.device) -> Graph:
+def _imported(module: GraphModule, device: torch.device, movable: Sequence[str] = ()) -> Graph:
     guard_sizes(module)
-    return import_fx(module, "forward", {}, seeded=is_random(module), parted=True, tf32=tf32_of(device.type))
+    return import_fx(
+        module, "forward", {}, seeded=is_random(module), parted=True, tf32=tf32_of(device.type), movable=movable
+    )  # fmt: skip
 
 
-def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> Callable[[list[Any]], list[Any]]:
+def _compile_graph(
+    module: GraphModule, graph: Graph, device: torch.device, kept: Sequence[Node] = (),
+    orders: dict[Node, Sequence[int]] | None = None,
+) -> Callable[[list[Any]], list[Any]]:  # fmt: skip
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
+    given_orders = [order_of(one) if isinstance(one, torch.Tensor) else None for one in inputs]
     seeded = is_random(module)
     has_results = bool(graph.counts) or any(isinstance(one, torch.Tensor) for one in returned)
     compiled = compile_graph(graph, device.type) if has_results else None
+    made_orders = {} if compiled is None else compiled.orders
+    if orders is not None:
+        nodes = [one for one, value in zip(last.args[0], returned) if isinstance(value, torch.Tensor)]
+        for number, one in enumerate(nodes):
+            if one in kept:
+                back = made_orders.get(number, range(one.meta["val"].dim()))
+                orders[one] = [back.index(d) for d in range(len(back))]
 
     factors = [[factors_of(size) for size in one.shape] if isinstance(one, torch.Tensor) else [] for one in inputs]
     loose = [is_loose(one, inputs) for one in inputs]
@@ -141,6 +171,7 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
     has_parts = any(len(some) > 1 for of_input in factors for some in of_input)
     forms = [_Form(one.is_complex(), one.device) if isinstance(one, torch.Tensor) else None for one in returned]
 
+    is_ordered = any(one is not None for one in given_orders)
     has_more = has_sizes or has_parts or seeded or bool(graph.counts) or any(loose)
     is_plain = (
         bool(inputs)
@@ -154,17 +185,21 @@ def _compile_graph(module: GraphModule, graph: Graph, device: torch.device) -> C
     def call(given: list[Any]) -> list[Any]:
         # PyTorch gives None for a tensor that no result needs.
         if is_plain and compiled is not None and type(None) not in map(type, given):
-            return [*compiled.results_and_extents(*given)[0]]
+            tensors = [_moved(one, order) for one, order in zip(given, given_orders)] if is_ordered else given
+            return _moved_back(compiled.results_and_extents(*tensors)[0], made_orders)
         sizes: dict[Any, Any] = sizes_of(inputs, given) if has_sizes or has_parts else {}
         results: Any = ()
         if compiled is not None:
             tensors = [_given(one, device, like) for one, like in zip(given, inputs) if isinstance(like, torch.Tensor)]
+            if is_ordered:
+                orders_of_tensors = [order for order, is_it in zip(given_orders, is_tensor) if is_it]
+                tensors = [_moved(one, order) for one, order in zip(tensors, orders_of_tensors)]
             if has_parts:
                 tensors = [_parted(one, some, sizes) for one, some in zip(tensors, factors_of_tensors)]
             tensors += [torch.empty(one, dtype=torch.int8, device=device) for one, is_it in zip(given, loose) if is_it]
             seeds = [torch.randint(2**62, ()).to(device)] if seeded else []
             made, extents = compiled.results_and_extents(*tensors, *seeds)
-            results = iter(made if tensors or seeds else map(_tensor_of, made))
+            results = iter(_moved_back(made if tensors or seeds else map(_tensor_of, made), made_orders))
             sizes = sizes | {symbol: sympy.Integer(extents[name]) for name, symbol in decided.items()}
         return [
             form.of(next(results)) if form is not None
@@ -189,6 +224,16 @@ def _device(example_inputs: Sequence[Any]) -> torch.device:
         got = ", ".join(map(str, (device, *others)))
         raise CompileError(f"backend tilewright: expected tensors on one device, cpu or cuda, got {got}", stage="graph")
     return device
+
+
+def _moved(x: torch.Tensor, order: Sequence[int] | None) -> torch.Tensor:
+    """An input with its dimensions in the order in which they lie in memory."""
+    return x if order is None else x.permute(*order)
+
+
+def _moved_back(made: Iterable[torch.Tensor], orders: Mapping[int, Sequence[int]]) -> list[torch.Tensor]:
+    """The outputs, of which some were made as they lie in memory."""
+    return [one.permute(*orders[n]) if n in orders else one for n, one in enumerate(made)]
 
 
 def _given(x: torch.Tensor | None, device: torch.device, like: torch.Tensor) -> torch.Tensor:

@@ -27,6 +27,7 @@ from .converters.complex_numbers import parted as parts_of
 from .dtypes import dtype_name
 from .equal_counts import unite_counts
 from .extents import Extents, SymbolicFloat, guards_of, is_loose
+from .orders import order_of
 
 __all__ = ["import_fx", "is_random", "label_of", "refusals"]
 
@@ -41,6 +42,7 @@ def import_fx(
     module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None, seeded: bool = False, parted: bool = False,
     bounds: Mapping[str, tuple[int, int | None, int]] | None = None, tf32: Collection[str] = (),
+    movable: Collection[str] = (),
 ) -> Graph:  # fmt: skip
     """The graph of a module of FX whose calls are ATen's, such as `compile_fx` gets.
 
@@ -61,12 +63,15 @@ def import_fx(
     parted
         Whether an input whose extent is a product of symbols and numbers comes with a dimension for each factor. A
         number that is a symbol, which no input has as an extent, then comes as a vector of so many elements of int8.
+        What `order_of` has an order for comes transposed by it.
     bounds
         By symbol of the module, how small it may be, and how large, where that is bounded; then what divides it.
     tf32
         Which of "matmul" and "conv" tensor cores may multiply in tf32 where they are of float32.
+    movable
+        The names of nodes whose values may be returned as another transposition.
     """
-    return _Import(module, name, held, outputs, Extents(names, bounds), seeded, parted, tf32).graph()
+    return _Import(module, name, held, outputs, Extents(names, bounds), seeded, parted, tf32, movable).graph()
 
 
 def refusals(module: GraphModule) -> dict[Node, str]:
@@ -104,9 +109,9 @@ class _Failed(TilewrightError):
 class _Import:
     def __init__(
         self, module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None,
-        extents: Extents, seeded: bool, parted: bool, tf32: Collection[str] = (),
+        extents: Extents, seeded: bool, parted: bool, tf32: Collection[str] = (), movable: Collection[str] = (),
     ) -> None:  # fmt: skip
-        self._tf32 = tf32
+        self._tf32, self._movable = tf32, movable
         self._seeded, self._parted = seeded, parted
         self._random: RandomNumbers | None = None
         self._module, self._name, self._held, self._outputs = module, name, held, outputs
@@ -143,7 +148,11 @@ class _Import:
             for node, _ in inputs:
                 given_value: Any = builder.inputs[node.name]
                 call = self._call_of(node, f"input {node.name!r}")
-                if self._parted:
+                order = order_of(node.meta["val"]) if self._parted else None
+                if order is not None:
+                    back = [order.index(d) for d in range(len(order))]
+                    given_value = call.op("transpose", given_value, permutation=back)
+                elif self._parted:
                     given_value = whole(call, given_value, node.name)
                 if node.meta["val"].is_complex():
                     given_value = parts_of(call, given_value)
@@ -166,7 +175,7 @@ class _Import:
                 taken[each] = taken.get(each, -1) + 1
                 outputs.append((f"{each}_{taken[each]}" if taken[each] else each, value))
             builder.symbols.update(self._extents.symbols)
-            return builder.finish(outputs)
+            return builder.finish(outputs, self._movable)
 
     def _is_input(self, node: Node) -> bool:
         if node.name in self._held or not isinstance(node.meta.get("val"), torch.Tensor):
@@ -191,6 +200,8 @@ class _Import:
     def _type(self, node: Node) -> TensorType:
         value = node.meta["val"]
         shape = (*value.shape, 2) if value.is_complex() else value.shape
+        order = order_of(value) if self._parted else None
+        shape = shape if order is None else [shape[d] for d in order]
         try:
             if self._parted:
                 parts = [self._extents.parts(size, f"{node.name}__{d}") for d, size in enumerate(shape)]

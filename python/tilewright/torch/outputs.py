@@ -15,11 +15,13 @@ __all__ = ["with_outputs_once"]
 _Compiled = Callable[[list[Any]], list[Any]]
 
 
-def with_outputs_once(module: GraphModule, compile_module: Callable[[GraphModule], _Compiled]) -> _Compiled:
+def with_outputs_once(
+    module: GraphModule, compile_module: Callable[[GraphModule], _Compiled], kept: Sequence[Node] = ()
+) -> _Compiled:  # fmt: skip
     """What `compile_module` makes of a module that returns each tensor once and no input.
 
-    The function returned gives inputs back as they are, and views of inputs as views where extents are symbolic. The
-    same tensor stands for outputs that are equal.
+    The function returned gives inputs back as they are. It gives views of inputs as views where extents are symbolic,
+    or where the backward pass alone reads them. The same tensor stands for outputs that are equal.
 
     Parameters
     ----------
@@ -27,6 +29,8 @@ def with_outputs_once(module: GraphModule, compile_module: Callable[[GraphModule
         A module of FX whose calls are ATen's, without side effects. Its outputs are changed.
     compile_module
         Compiles a module; what it returns takes a list of arguments, and returns a list.
+    kept
+        Outputs that the backward pass alone reads.
     """
     inputs = {node: number for number, node in enumerate(module.graph.find_nodes(op="placeholder"))}
     values = [node.meta.get("val") for node in inputs]
@@ -39,7 +43,7 @@ def with_outputs_once(module: GraphModule, compile_module: Callable[[GraphModule
     places: list[tuple[bool, int, View | None]] = []
     for one in returned:
         source = _source(one)
-        if isinstance(source, Node) and (view := view_of(one, inputs, symbols)) is not None:
+        if isinstance(source, Node) and (view := view_of(one, inputs, symbols, one in kept)) is not None:
             places.append((True, inputs[view.input], view))
             continue
         if isinstance(source, Node) and (source in inputs or source in known):

@@ -49,8 +49,12 @@ class View:
         return made
 
 
-def view_of(node: Any, inputs: Mapping[Node, int], symbols: Set[Any]) -> View | None:
-    """The view of an input that an output is, where the symbols of the inputs decide which; None otherwise."""
+def view_of(node: Any, inputs: Mapping[Node, int], symbols: Set[Any], is_kept: bool = False) -> View | None:
+    """The view of an input that an output is, None for another output.
+
+    It is None too where PyTorch makes the view itself, unless the output is kept for the backward pass. And it is where
+    more than the symbols of the inputs decides which view it is.
+    """
     calls: list[Node] = []
     while isinstance(node, Node) and node not in inputs:
         if node.op != "call_function" or not (node.target in _VIEWS or node.target is operator.getitem):
@@ -59,7 +63,7 @@ def view_of(node: Any, inputs: Mapping[Node, int], symbols: Set[Any]) -> View | 
         node = node.args[0]
     if not isinstance(node, Node) or not calls:
         return None
-    if not any(_expressions([one.args, one.kwargs, one.meta.get("val")]) for one in calls):
+    if not is_kept and not any(_expressions([one.args, one.kwargs, one.meta.get("val")]) for one in calls):
         return None  # PyTorch makes the same view itself
     used = [_expressions([one.args[1:], one.kwargs]) for one in calls]
     if not all(expression.free_symbols <= symbols for some in used for expression in some):

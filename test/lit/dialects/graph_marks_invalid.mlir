@@ -225,3 +225,15 @@ func.func @count_without_a_name(%x: tensor<i64>) -> (tensor<i64> {graph.count}) 
 func.func @count_of_an_argument(%x: tensor<i64> {graph.count, graph.name = "n"}) -> tensor<i64> {
   return %x : tensor<i64>
 }
+
+// -----
+
+// expected-error @below {{'llvm.func' op result #0: expected graph.order on a result of a model's function}}
+llvm.func @order_of_another_function() -> (i64 {graph.order = array<i64: 0>})
+
+// -----
+
+// expected-error @below {{'func.func' op result #0: expected graph.order to be a permutation of the dimensions of 'tensor<4x2xf32>', got array<i64: 0, 0>}}
+func.func @order_is_no_permutation(%x: tensor<4x2xf32>) -> (tensor<4x2xf32> {graph.order = array<i64: 0, 0>}) {
+  return %x : tensor<4x2xf32>
+}

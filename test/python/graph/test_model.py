@@ -111,8 +111,8 @@ def test_errors_of_what_is_asked():
         compile_graph(_layer(), "cpu", ["fuse"])
     assert str(caught.value) == (
         "expected passes (canonicalize, cse, raise-attention, merge-matmuls, fuse-quantization, channels-last, "
-        "sink-reshapes, fold-weights, fuse-operators, fold-groups, view-reshapes, order-groups, plan-memory, "
-        "form-cuda-graph) in without, got fuse"
+        "sink-reshapes, order-results, fold-weights, fuse-operators, fold-groups, view-reshapes, order-groups, "
+        "plan-memory, form-cuda-graph) in without, got fuse"
     )
     with pytest.raises(ValueError) as caught:
         compile_graph(_layer(), "cpu").ir("ptx")

@@ -92,8 +92,8 @@ STAGES = "te, schedule, linalg, loops, gpu, nvvm, host, ptx, cubin, sass, cuda, 
         (
             ["--without", "fusion"],
             "FILE: expected passes (canonicalize, cse, raise-attention, merge-matmuls, fuse-quantization, channels-last, "
-            "sink-reshapes, fold-weights, fuse-operators, fold-groups, view-reshapes, order-groups, plan-memory, "
-            "form-cuda-graph) in without, got fusion",
+            "sink-reshapes, order-results, fold-weights, fuse-operators, fold-groups, view-reshapes, order-groups, "
+            "plan-memory, form-cuda-graph) in without, got fusion",
         ),
     ],
 )

@@ -91,6 +91,7 @@ def test_bisecting_names_the_group_that_is_wrong(monkeypatch: pytest.MonkeyPatch
         "  without fuse-quantization y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without channels-last     y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without sink-reshapes     y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
+        "  without order-results     y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without fold-weights      y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",
         "  without fuse-operators    right",
         "  without fold-groups       y[0]: expected 2.0, got 3.0; 1 of 3 elements differ",

@@ -20,7 +20,7 @@ def operators_for(
     """The operators of the graph that is imported for tensors of a GPU."""
     names: list[str] = []
 
-    def compile_graph(module: Any, graph: Any, device: Any) -> Any:
+    def compile_graph(module: Any, graph: Any, device: Any, *_: Any) -> Any:
         assert device.type == "cuda"
         names.extend(str(node.target) for node in module.graph.nodes if node.op == "call_function")
         (last,) = (node for node in module.graph.nodes if node.op == "output")

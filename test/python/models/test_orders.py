@@ -1,0 +1,86 @@
+"""Tensors in the order in which they lie in memory: between the passes of training, and as inputs."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from tilewright.graph import Model, compile_graph  # noqa: E402
+from tilewright.torch import compile_fx  # noqa: E402
+from tilewright.torch.orders import order_of  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_orders_of_tensors() -> None:
+    x = torch.empty(2, 3, 4, 5)
+    assert order_of(x) is None
+    assert order_of(x.permute(0, 3, 1, 2)) == (0, 2, 3, 1)
+    assert order_of(x[..., :2]) is None  # not dense
+    assert order_of(x[:1].expand(2, 3, 4, 5)) is None
+    assert order_of(torch.empty(3, 4, dtype=torch.complex64).t()) is None
+
+
+class Tied(nn.Module):
+    """A table that is also, transposed, the last layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(20, 6)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(self.table(x)) @ self.table.weight.t()
+
+
+def _network() -> nn.Module:
+    layers = [nn.Conv2d(8, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.Conv2d(16, 8, 1), nn.ReLU()]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 10))
+
+
+CASES: dict[str, Any] = {
+    "a tied table": (Tied, lambda: torch.randint(20, (3, 4))),
+    "images": (_network, lambda: torch.randn(2, 8, 6, 6)),
+    "channels last": (
+        lambda: _network().to(memory_format=torch.channels_last),
+        lambda: torch.randn(2, 8, 6, 6).to(memory_format=torch.channels_last),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("name", CASES)
+def test_training(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the forward pass keeps is read by the backward pass as it lies, and no transposed weight is stored."""
+    models: list[Model] = []
+
+    def compiled(*given: Any) -> Model:
+        models.append(compile_graph(*given))
+        return models[-1]
+
+    monkeypatch.setattr("tilewright.torch.backend.compile_graph", compiled)
+    torch.manual_seed(0)
+    make, inputs = CASES[name]
+    ours, x = make(), inputs()
+    wanted = copy.deepcopy(ours)
+    torch.compiler.reset()
+    made, exact = torch.compile(ours, backend=compile_fx, dynamic=False)(x), wanted(x)
+    made.sin().sum().backward()
+    exact.sin().sum().backward()
+    torch.testing.assert_close(made, exact, rtol=1e-4, atol=1e-5)
+    assert made.stride() == exact.stride()
+    for one, other in zip(ours.parameters(), wanted.parameters()):
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-5)
+    forward, backward = models
+    if name == "a tied table":
+        # Neither pass moves the table: its transposed is a view, of which the backward pass gets the base.
+        assert [kind.shape for _, kind in forward.outputs].count((6, 20)) == 0
+        assert (20, 6) in [kind.shape for _, kind in backward.inputs]
+    else:
+        assert set(forward.orders.values()) == {(0, 3, 1, 2)}
+        assert not {0} & {*forward.orders}  # what the caller gets has PyTorch's strides
