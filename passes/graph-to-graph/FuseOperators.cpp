@@ -47,7 +47,7 @@ private:
   void joinProducers(Operation *user);
   bool joinAll();
   bool mayComputeAgain(const Cluster &cluster);
-  bool computeAgain(Operation *producer);
+  bool computeAgain(Operation *producer, DenseMap<Operation *, Operation *> &lasts);
   bool computeAgainAll();
   bool mayQuantize(Cluster &cluster, graph::QuantizeOp op);
   void joinQuantization();
@@ -297,28 +297,27 @@ bool Fusion::mayComputeAgain(const Cluster &cluster) {
   constexpr size_t kMaxOperators = 8;
   if (cluster.operators.size() > kMaxOperators || cluster.quantize || !llvm::all_of(cluster.operators, isCheap))
     return false;
-  int64_t bytes = 0;
+  // Beside elements, numbers of rows or columns are read, which stay in a cache.
+  constexpr int64_t kBeside = 16;
+  int64_t bytes = 0, result = getNominalBytes(cluster.operators.back()->getResult(0)), beside = result / kBeside;
   DenseSet<Value> read;
-  for (Operation *op : cluster.operators)
+  for (Operation *op : cluster.operators) {
+    // Elements that are moved apart are read one by one: better once.
+    if (isa<graph::TransposeOp>(op) && getNominalBytes(op->getResult(0)) > beside)
+      return false;
     for (Value operand : op->getOperands()) {
       Operation *from = operand.getDefiningOp();
       if (!llvm::is_contained(cluster.operators, from) && !isSmallConstant(from) && read.insert(operand).second &&
           llvm::AddOverflow(bytes, getNominalBytes(operand), bytes))
         return false;
     }
-  // Beside elements, numbers of rows or columns are read, which stay in a cache.
-  constexpr int64_t kBeside = 16;
-  int64_t result = getNominalBytes(cluster.operators.back()->getResult(0));
-  return bytes <= result + result / kBeside;
+  }
+  return bytes <= result + beside;
 }
 
 /// Computes the cluster of `producer`, which several clusters read, in each of these, where all of them can have it.
-/// Then it is not stored.
-bool Fusion::computeAgain(Operation *producer) {
-  DenseMap<Operation *, Operation *> lasts;
-  for (auto &[last, cluster] : clusters)
-    for (Operation *op : cluster.operators)
-      lasts[op] = last;
+/// Then it is not stored. `lasts` has the last operator of each one's cluster.
+bool Fusion::computeAgain(Operation *producer, DenseMap<Operation *, Operation *> &lasts) {
   llvm::SmallSetVector<Operation *, 4> readers;
   for (Operation *user : producer->getUsers())
     readers.insert(lasts.lookup(user));
@@ -330,6 +329,7 @@ bool Fusion::computeAgain(Operation *producer) {
       clusters.erase(op);
       definitions.erase(op);
       obstacles.erase(op);
+      lasts.erase(op);
       op->erase();
     }
   };
@@ -359,9 +359,11 @@ bool Fusion::computeAgain(Operation *producer) {
     erase(copies);
     return false;
   }
-  for (Operation *op : copies)
-    if (clusters.count(op))
-      merge(op, lasts.lookup(*op->getUsers().begin()));
+  for (auto [i, last] : llvm::enumerate(readers)) {
+    for (Operation *op : ArrayRef(copies).slice(i * own.size(), own.size()))
+      lasts[op] = last;
+    merge(copies[(i + 1) * own.size() - 1], last);
+  }
   erase(own);
   return true;
 }
@@ -371,12 +373,16 @@ bool Fusion::computeAgainAll() {
   if (maxOperators > 0)
     return false;
   SmallVector<Operation *> producers;
-  for (auto &[last, cluster] : clusters)
+  DenseMap<Operation *, Operation *> lasts;
+  for (auto &[last, cluster] : clusters) {
     producers.push_back(last);
+    for (Operation *op : cluster.operators)
+      lasts[op] = last;
+  }
   bool hasChanged = false;
   for (Operation *producer : llvm::reverse(producers))
     if (!producer->hasOneUse() && producer->getNumResults() == 1 && mayComputeAgain(clusters[producer]))
-      hasChanged |= computeAgain(producer);
+      hasChanged |= computeAgain(producer, lasts);
   return hasChanged;
 }
 
