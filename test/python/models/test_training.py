@@ -201,3 +201,32 @@ def test_what_is_kept_must_not_change(changed: str) -> None:
         (weight if changed == "input" else y).mul_(2)
     with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("module", "shape"),
+    [
+        (torch.nn.Conv2d(12, 12, 3, padding=1, groups=12), (4, 12, 11, 9)),
+        (torch.nn.Conv2d(8, 12, (3, 2), stride=(2, 1), padding=(1, 0), groups=4), (3, 8, 10, 12)),
+        (torch.nn.Conv1d(6, 9, 5, padding=2, dilation=2, groups=3), (2, 6, 20)),
+        (torch.nn.ConvTranspose2d(8, 12, 3, stride=2, groups=4), (3, 8, 5, 5)),
+    ],
+    ids=["depthwise", "strides", "dilations", "transposed"],
+)
+@pytest.mark.sample(1)
+def test_all_groups_of_filters_have_their_gradient_at_once(
+    module: Any, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tilewright.graph import compile_graph
+
+    models: list[Any] = []
+    monkeypatch.setattr(
+        "tilewright.torch.backend.compile_graph", lambda *given: models.append(compile_graph(*given)) or models[-1]
+    )
+    exact, x = copy.deepcopy(module).double(), torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    _compiled(module)(x).square().sum().backward()
+    exact(x.double()).square().sum().backward()
+    for one, other in zip(module.parameters(), exact.parameters()):
+        _close(one.grad, other.grad, 0.0, "a gradient")
+    operators = [name for group in models[-1].groups for name in group.operators]
+    assert operators.count("conv") == 1

@@ -67,7 +67,7 @@ def _filters(
     call: Call, grad: Value, x: Value, w: Value, strides: list[int], before: list[int], dilations: list[int],
     groups: int, acc: str,
 ) -> Value:  # fmt: skip
-    """The gradient of the filters: x with the batch as its channels, convolved with the gradient's; a group a time."""
+    """The gradient of the filters: x with the batch as its channels, convolved with the gradient, for all groups."""
     rank = w.rank - 2
     inputs, outputs = w.shape[1], w.shape[0] // groups
     after: list[int] = []
@@ -76,18 +76,29 @@ def _filters(
         rest = (w.shape[2 + d] - 1) * dilations[d] + reach - (x.shape[2 + d] + before[d])
         # Of symbolic extents all rows are taken, and those of the result behind the filter are cut.
         after.append(rest if isinstance(rest, int) else before[d])
-    parts: list[Value] = []
-    for group in range(groups):
-        images = _channels(call, x, group * inputs, inputs)
-        grads = _channels(call, grad, group * outputs, outputs)
-        images = _cut(call, images, after)
-        made = call.op(
-            "conv", _swapped(call, images), _swapped(call, grads), strides=dilations, before=before,
-            after=[max(one, 0) for one in after], dilations=strides, groups=1, acc=acc, to=w.dtype,
-        )  # fmt: skip
-        made = _swapped(call, made)
-        parts.append(_first(call, made, [*made.shape[:2], *w.shape[2:]]))
-    return parts[0] if groups == 1 else call.op("concat", *parts, axis=0)
+    images, grads, batch = _cut(call, x, after), grad, x.shape[0]
+    if groups == 1:
+        images, grads = _swapped(call, images), _swapped(call, grads)
+    else:
+        image, reach = list(images.shape[2:]), list(grads.shape[2:])
+        images = _by_groups(call, images, [batch, groups, inputs], [2, 1, 0], [inputs, batch * groups, *image])
+        grads = _by_groups(call, grads, [batch, groups, outputs], [1, 2, 0], [groups * outputs, batch, *reach])
+    made = call.op(
+        "conv", images, grads, strides=dilations, before=before, after=[max(one, 0) for one in after],
+        dilations=strides, groups=groups, acc=acc, to=w.dtype,
+    )  # fmt: skip
+    made = _first(call, made, [*made.shape[:2], *w.shape[2:]])
+    if groups == 1:
+        return _swapped(call, made)
+    return _by_groups(call, made, [inputs, groups, outputs], [1, 2, 0], w.shape)
+
+
+def _by_groups(call: Call, x: Value, split: list[Any], order: list[int], shape: Sequence[Any]) -> Value:
+    """A tensor whose first dimensions are split, put in another order, and joined as `shape` says."""
+    rest = list(x.shape[2:])
+    parts = call.reshape(x, [*split, *rest])
+    moved = call.op("transpose", parts, permutation=[*order, *range(len(order), len(order) + len(rest))])
+    return call.reshape(moved, shape)
 
 
 def _cut(call: Call, images: Value, after: Sequence[int]) -> Value:
@@ -102,13 +113,6 @@ def _first(call: Call, x: Value, sizes: Sequence[Any]) -> Value:
     if list(map(str, sizes)) == list(map(str, x.shape)):
         return x
     return call.op("slice", x, starts=[0] * x.rank, steps=[1] * x.rank, sizes=list(sizes))
-
-
-def _channels(call: Call, x: Value, start: Any, size: Any) -> Value:
-    if str(size) == str(x.shape[1]):
-        return x
-    sizes = [x.shape[0], size, *x.shape[2:]]
-    return call.op("slice", x, starts=[0, start, *[0] * (x.rank - 2)], steps=[1] * x.rank, sizes=sizes)
 
 
 _MOST_WINDOWS = 16
