@@ -220,6 +220,11 @@ def test_what_trees_refuse() -> None:
         "expected trees of at most 1024 levels, got more, or nodes that lead in a circle"
     )
     assert refused(nodes_featureids=[0, 3, 0, 0]) == "nodes_featureids: expected numbers from 0 to 2, got 3"
+    for count in (0, 10**12):
+        assert refused(n_targets=count) == (
+            f"expected a target at least, and at most {2**27} numbers of nodes and targets, got 4 nodes and {count} "
+            "targets"
+        )
     assert refused(target_ids=[1]) == "expected numbers of targets from 0 to 0, got 1"
     assert refused(aggregate_function="MEAN") == "aggregate_function: expected AVERAGE, SUM, MIN or MAX, got MEAN"
     assert refused(base_values=[1.0, 2.0]) == "base_values: expected 1, one for each target, got 2"

@@ -13,7 +13,7 @@ from ...node import Node
 
 __all__ = ["MISSING", "Forest", "floats_of", "forest_by_ids", "forest_by_places"]
 
-_MOST_STEPS = 1024
+_MOST_STEPS, _MOST_WEIGHTS = 1024, 1 << 27
 MISSING = 3
 """The result of comparing NaN. 0 is that of a feature below the number of a node, 1 at it, and 2 above it."""
 
@@ -104,6 +104,11 @@ def _weights_by_leaf(
     node: Node, leaves: np.ndarray, targets: np.ndarray, values: np.ndarray, count: int, rows: int, combine: str
 ) -> np.ndarray:  # fmt: skip
     """By node and target the number of a leaf: of several they are combined; NaN where there is none."""
+    if count < 1 or rows * count > _MOST_WEIGHTS:
+        raise node.error(
+            f"expected a target at least, and at most {_MOST_WEIGHTS} numbers of nodes and targets, got {rows} nodes "
+            f"and {count} targets"
+        )
     if len(targets) and not (0 <= targets.min() and targets.max() < count):
         wrong = targets[(targets < 0) | (targets >= count)][0]
         raise node.error(f"expected numbers of targets from 0 to {count - 1}, got {wrong}")
