@@ -38,7 +38,7 @@ def kept_nodes(module: GraphModule) -> list[Node]:
     if meta is None or meta.num_symints_saved_for_bw is None:
         return []
     (last,) = module.graph.find_nodes(op="output")
-    returned: Sequence[Any] = last.args[0]
+    returned: Sequence[Any] = last.args[0][_tokens() :]
     kept = returned[meta.tensors_saved_for_backwards_slice]
     others = [one for one in returned if not any(one is each for each in kept)]
 
@@ -49,6 +49,14 @@ def kept_nodes(module: GraphModule) -> list[Node]:
         return all(isinstance(extent, int) for extent in value.shape)
 
     return [one for one in kept if is_plain(one) and not any(one is each for each in others)]
+
+
+def _tokens() -> int:
+    """How many outputs of a forward pass are tokens of side effects, which AOTAutograd does not count. They are the
+    first ones."""
+    context = TracingContext.try_get()
+    meta: Any = None if context is None else context.fw_metadata
+    return 0 if meta is None else len(meta.tokens)
 
 
 def tell_strides(returned: Sequence[Any], orders: Mapping[Node, Sequence[int]]) -> None:
@@ -64,7 +72,7 @@ def tell_strides(returned: Sequence[Any], orders: Mapping[Node, Sequence[int]]) 
     context = TracingContext.try_get()
     if context is None or context.output_strides is None or context.output_strides:
         return
-    for one in returned:
+    for one in returned[_tokens() :]:
         if one not in orders:
             context.output_strides.append(None)
             continue
