@@ -28,6 +28,7 @@ namespace tilewright::graph {
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
 /// On a result of a model's function, a number: it is an extent that data decide. Its name is the extent's symbol.
 inline constexpr llvm::StringLiteral kCountAttr = "graph.count";
+/// On a result of a model's function: the permutation by which the caller transposes it.
 inline constexpr llvm::StringLiteral kOrderAttr = "graph.order";
 /// On an op: the function of te that defines it, which stands beside the model's function.
 inline constexpr llvm::StringLiteral kDefinitionAttr = "graph.definition";

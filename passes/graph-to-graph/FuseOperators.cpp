@@ -138,6 +138,7 @@ std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Oper
   const Definition *reader = getDefinition(user);
   const Cluster &cluster = clusters[producer], &into = clusters[last];
   bool isReadOnce = true, isElementwise = true;
+  // Reshapes and transposes before a reduction read each element once, as the reduction does.
   bool isSummed = llvm::any_of(into.operators, [](Operation *op) { return op->hasTrait<graph::Reduction>(); });
   unsigned numOperands = 0;
   for (auto [i, operand] : llvm::enumerate(user->getOperands())) {

@@ -88,14 +88,12 @@ def attention_group(
     tiles = choose(laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal)
     if tiles is None:
         return None
-    p = options.get("dropout_p", 0.0)
-    mask = mask_and_seed(laid[_OPERANDS:], p)[0]
-    if mask is not None:
-        tiles["is_listed"] = lists_tiles(mask, shape, laid[1].shape[-2], tiles)
-    q, k, v, *others = operands.tensors
-    mask_tensor, seed = mask_and_seed(others, p)
+    laid_mask, mask, seed = operands.mask_and_seed(_OPERANDS, options)
+    if laid_mask is not None:
+        tiles["is_listed"] = lists_tiles(laid_mask, shape, laid[1].shape[-2], tiles)
+    q, k, v = operands.tensors[:_OPERANDS]
     schedule, tensors = attention_of(
-        q, k, v, mask_tensor, seed=seed, with_logarithms=with_logarithms, **options, **tiles
+        q, k, v, mask, seed=seed, with_logarithms=with_logarithms, **options, **tiles
     )  # fmt: skip
     operands.compute_inline(schedule)
     outputs: list[Tensor | Strided] = [*tensors[-len(attention.results) :]]
@@ -115,14 +113,11 @@ def _gradients(
     options = _options(operation, symbols)
     numbers: list[int] = options.pop("wanted")
     wanted = [GRADIENTS[number] for number in numbers]
-    p = options.get("dropout_p", 0.0)
-    mask = mask_and_seed(laid[_OPERANDS + 2 :], p)[0]
-    result, logarithms, *others = operands.tensors[_OPERANDS + 1 :]
-    mask_tensor, seed = mask_and_seed(others, p)
-    tensors = [*operands.tensors[: _OPERANDS + 1], *([] if mask_tensor is None else [mask_tensor])]
+    laid_mask, mask, seed = operands.mask_and_seed(_OPERANDS + 3, options)
+    *tensors, result, logarithms = operands.tensors[: _OPERANDS + 3]
     made = gradient_kernels(
-        tensors, laid[:_OPERANDS], mask, wanted=wanted, result=result, logarithms=logarithms, seed=seed,
-        gpu=target.device, **options,
+        [*tensors, *([] if mask is None else [mask])], laid[:_OPERANDS], laid_mask, wanted=wanted, result=result,
+        logarithms=logarithms, seed=seed, gpu=target.device, **options,
     )  # fmt: skip
     if made is None:
         return None
@@ -197,6 +192,14 @@ class _Operands:
             return None
         stages = tuple(one for value, one in mask.items() if value in made or value in constants)
         return cls(tuple(values), tuple(views), tuple(inputs), tuple(tensors), tuple(laid), stages)
+
+    def mask_and_seed(
+        self, count: int, options: Mapping[str, Any]
+    ) -> tuple[_Array | None, Tensor | None, Tensor | None]:  # fmt: skip
+        """Of what stands behind the first `count` operands how the mask lies, the mask, and the seed of dropout."""
+        p: float = options.get("dropout_p", 0.0)
+        mask, seed = mask_and_seed(self.tensors[count:], p)
+        return mask_and_seed(self.laid[count:], p)[0], mask, seed
 
     def compute_inline(self, schedule: Schedule) -> None:
         """Computes a mask where it is read."""

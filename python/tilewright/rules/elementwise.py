@@ -188,7 +188,7 @@ class Transposed:
         # Rows begin an odd number of words apart, so that threads that read or store down a column use all banks.
         if across_root is None:
             rest, last = [one for i, one in enumerate(own.op.axis) if i != place], own.op.axis[place]
-            own.storage_align(last, 2, 1)
+            own.storage_align(own.op.axis[-2], 2, 1)
             own.reorder(*rest, last)
         elif rest:
             own.storage_align(rest[-1], 2, 1)

@@ -22,7 +22,7 @@ from .extents import factors_of, is_loose
 from .fallback import compile_parts
 from .functions import replace_functions
 from .importer import import_fx, is_random
-from .orders import kept_nodes, order_of, tell_strides
+from .orders import Kept, kept_nodes, order_of, take_strides, tell_strides
 from .outputs import with_outputs_once
 from .precision import tf32_of
 from .views import sizes_of
@@ -109,18 +109,17 @@ def _compile_forward(module: GraphModule, example_inputs: Sequence[Any]) -> Call
     """Compiles a forward pass, which keeps tensors for the backward pass as they lie in memory."""
     (last,) = module.graph.find_nodes(op="output")
     returned, kept = list(last.args[0]), kept_nodes(module)
-    orders: dict[Node, Sequence[int]] = {}
-    call = _compile(module, example_inputs, kept, orders)
-    tell_strides(returned, orders)
+    call = _compile(module, example_inputs, kept)
+    tell_strides(returned, kept)
     return call
 
 
 def _compile(
-    module: GraphModule, example_inputs: Sequence[Any], kept: Sequence[Node] = (),
-    orders: dict[Node, Sequence[int]] | None = None,
+    module: GraphModule, example_inputs: Sequence[Any], kept: Kept | None = None
 ) -> Callable[..., Any]:  # fmt: skip
-    """`kept` may be returned in any order of their dimensions: `orders` gets it."""
-    device = _device(example_inputs)
+    """What is `kept` may be returned in any order of its dimensions, which `kept` gets."""
+    device, kept = _device(example_inputs), {} if kept is None else kept
+    take_strides(module, example_inputs)
 
     def compiled(module: GraphModule) -> Callable[[list[Any]], list[Any]]:
         try:
@@ -128,7 +127,7 @@ def _compile(
         except CompileError as error:
             hint = 'options={"fallback": True} of torch.compile leaves to PyTorch what is not supported'
             raise CompileError(f"{error}\n{hint}", stage="graph") from None
-        return _compile_graph(module, graph, device, kept, orders)
+        return _compile_graph(module, graph, device, kept)
 
     return with_outputs_once(module, compiled, kept)
 
@@ -141,8 +140,7 @@ def _imported(module: GraphModule, device: torch.device, movable: Sequence[str] 
 
 
 def _compile_graph(
-    module: GraphModule, graph: Graph, device: torch.device, kept: Sequence[Node] = (),
-    orders: dict[Node, Sequence[int]] | None = None,
+    module: GraphModule, graph: Graph, device: torch.device, kept: Kept | None = None
 ) -> Callable[[list[Any]], list[Any]]:  # fmt: skip
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
@@ -152,12 +150,11 @@ def _compile_graph(
     has_results = bool(graph.counts) or any(isinstance(one, torch.Tensor) for one in returned)
     compiled = compile_graph(graph, device.type) if has_results else None
     made_orders = {} if compiled is None else compiled.orders
-    if orders is not None:
-        nodes = [one for one, value in zip(last.args[0], returned) if isinstance(value, torch.Tensor)]
-        for number, one in enumerate(nodes):
-            if one in kept:
-                back = made_orders.get(number, range(one.meta["val"].dim()))
-                orders[one] = [back.index(d) for d in range(len(back))]
+    nodes = [one for one, value in zip(last.args[0], returned) if isinstance(value, torch.Tensor)]
+    for number, one in enumerate(nodes):
+        if kept is not None and one in kept:
+            back = made_orders.get(number, range(one.meta["val"].dim()))
+            kept[one] = [back.index(d) for d in range(len(back))]
 
     factors = [[factors_of(size) for size in one.shape] if isinstance(one, torch.Tensor) else [] for one in inputs]
     loose = [is_loose(one, inputs) for one in inputs]
@@ -168,6 +165,7 @@ def _compile_graph(
 
     is_tensor = [isinstance(value, torch.Tensor) for value in inputs]
     factors_of_tensors = [some for some, is_it in zip(factors, is_tensor) if is_it]
+    orders_of_tensors = [order for order, is_it in zip(given_orders, is_tensor) if is_it]
     has_parts = any(len(some) > 1 for of_input in factors for some in of_input)
     forms = [_Form(one.is_complex(), one.device) if isinstance(one, torch.Tensor) else None for one in returned]
 
@@ -192,7 +190,6 @@ def _compile_graph(
         if compiled is not None:
             tensors = [_given(one, device, like) for one, like in zip(given, inputs) if isinstance(like, torch.Tensor)]
             if is_ordered:
-                orders_of_tensors = [order for order, is_it in zip(given_orders, is_tensor) if is_it]
                 tensors = [_moved(one, order) for one, order in zip(tensors, orders_of_tensors)]
             if has_parts:
                 tensors = [_parted(one, some, sizes) for one, some in zip(tensors, factors_of_tensors)]

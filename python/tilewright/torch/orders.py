@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch._guards import TracingContext
 from torch.fx import GraphModule, Node
 
-__all__ = ["kept_nodes", "order_of", "tell_strides"]
+from .views import source_of
+
+__all__ = ["Kept", "kept_nodes", "order_of", "take_strides", "tell_strides"]
+
+Kept = dict[Node, "Sequence[int] | None"]
+"""By node that the backward pass alone reads, in which order of its dimensions it is row-major. None until it is known,
+and for views of inputs."""
 
 
 def order_of(value: torch.Tensor) -> tuple[int, ...] | None:
@@ -28,19 +34,18 @@ def order_of(value: torch.Tensor) -> tuple[int, ...] | None:
     return tuple(order) if value.permute(order).is_contiguous() else None
 
 
-def kept_nodes(module: GraphModule) -> list[Node]:
+def kept_nodes(module: GraphModule) -> Kept:
     """What a forward pass keeps for its backward pass alone, while AOTAutograd compiles the first one.
 
     Tensors whose extents are symbolic, and complex ones, are not among these.
     """
-    context = TracingContext.try_get()
-    meta: Any = None if context is None else context.fw_metadata
+    meta = _metadata()
     if meta is None or meta.num_symints_saved_for_bw is None:
-        return []
+        return {}
     (last,) = module.graph.find_nodes(op="output")
     returned: Sequence[Any] = last.args[0][_tokens() :]
-    kept = returned[meta.tensors_saved_for_backwards_slice]
-    others = [one for one in returned if not any(one is each for each in kept)]
+    kept = range(len(returned))[meta.tensors_saved_for_backwards_slice]
+    others = {one for place, one in enumerate(returned) if place not in kept}
 
     def is_plain(one: Any) -> bool:
         value = one.meta.get("val") if isinstance(one, Node) else None
@@ -48,36 +53,59 @@ def kept_nodes(module: GraphModule) -> list[Node]:
             return False
         return all(isinstance(extent, int) for extent in value.shape)
 
-    return [one for one in kept if is_plain(one) and not any(one is each for each in others)]
+    return {one: None for one in (returned[place] for place in kept) if is_plain(one) and one not in others}
+
+
+def take_strides(module: GraphModule, example_inputs: Sequence[Any]) -> None:
+    """Gives the inputs of a backward pass the strides of what the forward pass keeps. AOTAutograd passes these beside
+    the module, whose nodes have PyTorch's strides.
+
+    Parameters
+    ----------
+    module
+        The backward pass.
+    example_inputs
+        A value for each of its inputs.
+    """
+    for node, example in zip(module.graph.find_nodes(op="placeholder"), example_inputs):
+        if isinstance(example, torch.Tensor) and order_of(example) is not None:
+            node.meta["val"] = example
+
+
+def _metadata() -> Any:
+    """What AOTAutograd knows of the pass that it compiles; None outside of it."""
+    context = TracingContext.try_get()
+    return None if context is None else context.fw_metadata
 
 
 def _tokens() -> int:
     """How many outputs of a forward pass are tokens of side effects, which AOTAutograd does not count. They are the
     first ones."""
-    context = TracingContext.try_get()
-    meta: Any = None if context is None else context.fw_metadata
+    meta = _metadata()
     return 0 if meta is None else len(meta.tokens)
 
 
-def tell_strides(returned: Sequence[Any], orders: Mapping[Node, Sequence[int]]) -> None:
+def tell_strides(returned: Sequence[Any], kept: Kept) -> None:
     """Tells AOTAutograd how what a forward pass returns lies in memory, by which it compiles the backward pass.
 
     Parameters
     ----------
     returned
         The nodes that the forward pass returns.
-    orders
-        By node, in which order of its dimensions it is row-major.
+    kept
+        What the backward pass alone reads, with its orders.
     """
     context = TracingContext.try_get()
     if context is None or context.output_strides is None or context.output_strides:
         return
+    orders = {source_of(one): order for one, order in kept.items() if order is not None}
     for one in returned[_tokens() :]:
-        if one not in orders:
+        order = orders.get(source_of(one))
+        if order is None:
             context.output_strides.append(None)
             continue
         shape, strides, step = one.meta["val"].shape, [0] * one.meta["val"].dim(), 1
-        for d in reversed(orders[one]):
+        for d in reversed(order):
             strides[d] = step
             step *= max(shape[d], 1)
         context.output_strides.append(tuple(strides))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 
-from .views import View, sizes_of, symbols_of, view_of
+from .views import View, sizes_of, source_of, symbols_of, view_of
 
 __all__ = ["with_outputs_once"]
 
@@ -16,7 +16,7 @@ _Compiled = Callable[[list[Any]], list[Any]]
 
 
 def with_outputs_once(
-    module: GraphModule, compile_module: Callable[[GraphModule], _Compiled], kept: Sequence[Node] = ()
+    module: GraphModule, compile_module: Callable[[GraphModule], _Compiled], kept: Collection[Node] = ()
 ) -> _Compiled:  # fmt: skip
     """What `compile_module` makes of a module that returns each tensor once and no input.
 
@@ -42,7 +42,7 @@ def with_outputs_once(
     # Of each output: whether it is an input, its place, and the view of the input that it is.
     places: list[tuple[bool, int, View | None]] = []
     for one in returned:
-        source = _source(one)
+        source = source_of(one)
         if isinstance(source, Node) and (view := view_of(one, inputs, symbols, one in kept)) is not None:
             places.append((True, inputs[view.input], view))
             continue
@@ -71,10 +71,3 @@ def with_outputs_once(
 
     call._boxed_call = True  # type: ignore[attr-defined]
     return call
-
-
-def _source(value: Any) -> Any:
-    """The node that a chain of nodes that detach begins with."""
-    while isinstance(value, Node) and value.target is torch.ops.aten.detach.default:
-        value = value.args[0]
-    return value

@@ -16,7 +16,7 @@ from torch.fx import Node
 
 from ..guards import is_listed
 
-__all__ = ["View", "sizes_of", "symbols_of", "view_of"]
+__all__ = ["View", "sizes_of", "source_of", "symbols_of", "view_of"]
 
 _aten: Any = torch.ops.aten
 _VIEWS: frozenset[Any] = frozenset(
@@ -69,6 +69,13 @@ def view_of(node: Any, inputs: Mapping[Node, int], symbols: Set[Any], is_kept: b
     if not all(expression.free_symbols <= symbols for some in used for expression in some):
         return None
     return View(node, tuple(calls))
+
+
+def source_of(value: Any) -> Any:
+    """The node that a chain of nodes that detach begins with."""
+    while isinstance(value, Node) and value.target is _aten.detach.default:
+        value = value.args[0]
+    return value
 
 
 def _expressions(value: Any) -> list[Any]:

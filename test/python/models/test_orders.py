@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from tilewright.graph import Model, compile_graph  # noqa: E402
+from models.traced import compiled_models  # noqa: E402
+from tilewright.graph import Model  # noqa: E402
 from tilewright.torch import compile_fx  # noqa: E402
 from tilewright.torch.orders import order_of  # noqa: E402
 
@@ -57,13 +58,14 @@ CASES: dict[str, Any] = {
 @pytest.mark.parametrize("name", CASES)
 def test_training(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the forward pass keeps is read by the backward pass as it lies, and no transposed weight is stored."""
-    models: list[Model] = []
+    models, given = compiled_models(monkeypatch), list[bool]()
+    run = Model.results_and_extents
 
-    def compiled(*given: Any) -> Model:
-        models.append(compile_graph(*given))
-        return models[-1]
+    def results_and_extents(model: Model, *tensors: Any) -> Any:
+        given.extend(one.is_contiguous() for one in tensors)
+        return run(model, *tensors)
 
-    monkeypatch.setattr("tilewright.torch.backend.compile_graph", compiled)
+    monkeypatch.setattr(Model, "results_and_extents", results_and_extents)
     torch.manual_seed(0)
     make, inputs = CASES[name]
     ours, x = make(), inputs()
@@ -76,6 +78,7 @@ def test_training(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert made.stride() == exact.stride()
     for one, other in zip(ours.parameters(), wanted.parameters()):
         torch.testing.assert_close(one.grad, other.grad, rtol=1e-4, atol=1e-5)
+    assert all(given)
     forward, backward = models
     if name == "a tied table":
         # Neither pass moves the table: its transposed is a view, of which the backward pass gets the base.
@@ -98,3 +101,15 @@ def test_tokens_of_side_effects_stand_before_what_is_kept() -> None:
     exact.sin().sum().backward()
     for one, other in zip(ours, wanted):
         torch.testing.assert_close(one.grad, other.grad)
+
+
+@pytest.mark.sample(1)
+def test_what_the_caller_gets_too_has_the_strides_of_pytorch() -> None:
+    """The backward pass of the last ReLU reads its result, which is in channels-last order inside of the model."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(8, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU())
+    x = torch.randn(2, 8, 6, 6)
+    torch.compiler.reset()
+    made = torch.compile(network, backend=compile_fx, dynamic=False)(x)
+    assert made.is_contiguous()
+    made.view(-1).sum().backward()

@@ -217,12 +217,9 @@ def test_what_is_kept_must_not_change(changed: str) -> None:
 def test_all_groups_of_filters_have_their_gradient_at_once(
     module: Any, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tilewright.graph import compile_graph
+    from models.traced import compiled_models
 
-    models: list[Any] = []
-    monkeypatch.setattr(
-        "tilewright.torch.backend.compile_graph", lambda *given: models.append(compile_graph(*given)) or models[-1]
-    )
+    models = compiled_models(monkeypatch)
     exact, x = copy.deepcopy(module).double(), torch.randn(shape, generator=torch.Generator().manual_seed(0))
     _compiled(module)(x).square().sum().backward()
     exact(x.double()).square().sum().backward()

@@ -11,6 +11,19 @@ from functorch.compile import make_boxed_func
 from torch._subclasses import FakeTensorMode
 
 import tilewright.torch.backend as backend
+from tilewright.graph import Model, compile_graph
+
+
+def compiled_models(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
+    """The models that torch.compile makes from now on."""
+    models: list[Model] = []
+
+    def compiled(*given: Any) -> Model:
+        models.append(compile_graph(*given))
+        return models[-1]
+
+    monkeypatch.setattr(backend, "compile_graph", compiled)
+    return models
 
 
 def operators_for(

@@ -172,6 +172,15 @@ def transposed(*shape: int) -> Case:
     return Case([X], [Y], [x], [2.0 * x.T])
 
 
+def images(n: int, h: int, w: int, c: int) -> Case:
+    """What lies channels last, added to what lies channels first."""
+    X, Z = te.placeholder((n, h, w, c), name="X"), te.placeholder((n, c, h, w), name="Z")
+    T = te.compute(Z.shape, lambda n, c, h, w: X[n, h, w, c], name="T")
+    Y = te.compute(Z.shape, lambda *at: Z[at] + T[at], name="Y")
+    x, z = integers(X.op.shape), integers(Z.op.shape, seed=1)
+    return Case([X, Z], [Y], [x, z], [z.astype("float64") + x.transpose(0, 3, 1, 2)])
+
+
 def gathered() -> Case:
     X, at_rows = te.placeholder((20, 33), name="X"), te.placeholder((9,), "int32", name="rows")
     Y = te.compute((9, 33), lambda i, j: X[te.min(te.max(at_rows[i], 0), 19), j], name="Y")
@@ -215,6 +224,7 @@ CASES: dict[str, tuple[Callable[[], Case], str]] = {
     "no elements": (lambda: rows(total(1), lambda x: [x.sum(1)], 5, 0), "an element a thread"),
     "transpose": (lambda: transposed(70, 45), "transpose through shared memory"),
     "transpose of three": (lambda: transposed(40, 3, 50), "transpose through shared memory"),
+    "transpose of images": (lambda: images(2, 3, 40, 35), "transpose through shared memory"),
     "gather": (gathered, "elementwise"),
     "concatenate": (concatenated, "elementwise"),
     "rows": (lambda: rows(total(1), lambda x: [x.sum(1)], 37, 300), "reduction"),

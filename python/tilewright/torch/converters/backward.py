@@ -81,8 +81,8 @@ def _filters(
         images, grads = _swapped(call, images), _swapped(call, grads)
     else:
         image, reach = list(images.shape[2:]), list(grads.shape[2:])
-        images = _by_groups(call, images, [batch, groups, inputs], [2, 1, 0], [inputs, batch * groups, *image])
-        grads = _by_groups(call, grads, [batch, groups, outputs], [1, 2, 0], [groups * outputs, batch, *reach])
+        images = _regrouped(call, images, [batch, groups, inputs], [2, 1, 0], [inputs, batch * groups, *image])
+        grads = _regrouped(call, grads, [batch, groups, outputs], [1, 2, 0], [groups * outputs, batch, *reach])
     made = call.op(
         "conv", images, grads, strides=dilations, before=before, after=[max(one, 0) for one in after],
         dilations=strides, groups=groups, acc=acc, to=w.dtype,
@@ -90,10 +90,10 @@ def _filters(
     made = _first(call, made, [*made.shape[:2], *w.shape[2:]])
     if groups == 1:
         return _swapped(call, made)
-    return _by_groups(call, made, [inputs, groups, outputs], [1, 2, 0], w.shape)
+    return _regrouped(call, made, [inputs, groups, outputs], [1, 2, 0], w.shape)
 
 
-def _by_groups(call: Call, x: Value, split: list[Any], order: list[int], shape: Sequence[Any]) -> Value:
+def _regrouped(call: Call, x: Value, split: list[Any], order: list[int], shape: Sequence[Any]) -> Value:
     """A tensor whose first dimensions are split, put in another order, and joined as `shape` says."""
     rest = list(x.shape[2:])
     parts = call.reshape(x, [*split, *rest])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ....graph import Value
+from ....graph.operators.common import elements
 from ...node import Node, classical
 from ..movement import sliced
 from .scores import as_scores, row_weights, rows
@@ -51,9 +51,7 @@ def _imputer(node: Node) -> Value:
     x = node.tensor(0)
     is_float = x.dtype.startswith("float")
     name = "imputed_value_floats" if is_float else "imputed_value_int64s"
-    values = row_weights(node, name, x) if is_float else np.asarray(node.attr(name, []), np.int64)
-    if len(values) not in (1, x.shape[-1]):
-        raise node.error(f"{name}: expected 1 number or {x.shape[-1]}, one for each column, got {len(values)}")
+    values = row_weights(node, name, x, np.float64 if is_float else np.int64)
     missing = node.attr("replaced_value_float" if is_float else "replaced_value_int64", 0)
     if math.isnan(missing):
         is_missing = node.op_("isnan", x)
@@ -72,9 +70,7 @@ def _binarizer(node: Node) -> Value:
 def _array_feature_extractor(node: Node) -> Value:
     """Columns by their numbers. Of a vector a row is made."""
     x, places = node.tensor(0), node.tensor(1)
-    count: Any = 1
-    for extent in places.shape:
-        count = extent if isinstance(count, int) and count == 1 else count * extent
+    count = elements(places.shape)
     taken = node.op_("gather", x, node.reshape(places, [count]), axis=x.rank - 1)
     return taken if x.rank > 1 else node.reshape(taken, [1, count])
 

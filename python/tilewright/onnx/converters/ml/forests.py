@@ -10,8 +10,9 @@ import numpy as np
 from onnx import numpy_helper
 
 from ...node import Node
+from .scores import floats_of
 
-__all__ = ["MISSING", "Forest", "floats_of", "forest_by_ids", "forest_by_places"]
+__all__ = ["MISSING", "Forest", "forest_by_ids", "forest_by_places"]
 
 _MOST_STEPS, _MOST_WEIGHTS = 1024, 1 << 27
 MISSING = 3
@@ -80,14 +81,6 @@ def _list(node: Node, name: str, dtype: Any, count: int, default: Any = None) ->
     if len(given) != count:
         raise node.error(f"{name}: expected {count} elements, got {len(given)}")
     return np.asarray(given, dtype)
-
-
-def floats_of(node: Node, name: str) -> np.ndarray:
-    """Floats, or a tensor of them, as an attribute with `_as_tensor` behind its name is."""
-    given = node.attr(f"{name}_as_tensor")
-    if given is not None:
-        return numpy_helper.to_array(given).reshape(-1)
-    return np.asarray(node.attr(name) or [], np.float32)
 
 
 def _number_of(node: Node, numbers: dict[tuple[int, int], int]) -> Callable[[int, int], int]:

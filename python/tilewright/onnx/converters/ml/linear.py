@@ -9,7 +9,7 @@ import numpy as np
 from ....graph import Value
 from ...node import Node, classical
 from ..contractions import matmul
-from .scores import as_scores, class_of, float_rows, labels_of, transformed, two_classes
+from .scores import as_scores, class_of, float_rows, floats_of, labels_of, transformed, two_classes
 
 __all__ = ["projected"]
 
@@ -27,7 +27,7 @@ def projected(node: Node, x: Value, coefficients: np.ndarray, count: int, offset
 
 
 def _sums(node: Node, x: Value, count: int) -> Value:
-    coefficients = np.asarray(node.attr("coefficients", []), np.float32)
+    coefficients = floats_of(node, "coefficients")
     offsets = np.asarray(node.attr("intercepts") or [0.0] * count, np.float32)
     if len(offsets) != count:
         raise node.error(f"intercepts: expected {count}, got {len(offsets)}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from onnx import numpy_helper
 
 from ....graph import Value
 from ...node import Node
 
-__all__ = ["as_scores", "class_of", "float_rows", "labels_of", "row_weights", "rows", "transformed", "two_classes"]
+__all__ = ["as_scores", "class_of", "float_rows", "floats_of", "labels_of", "row_weights", "rows", "transformed", "two_classes"]
 
 _NEARLY_ZERO = 1e-7  # of SOFTMAX_ZERO
 _ERF = 0.147  # in Winitzki's approximation of erf, by which PROBIT is defined in ONNX's reference
@@ -29,9 +30,17 @@ def float_rows(node: Node) -> Value:
     return x if x.dtype == "float64" else node.cast(x, "float32")
 
 
-def row_weights(node: Node, name: str, x: Value) -> np.ndarray:
-    """A list of floats, one for each column of `x`, or one for all of them."""
-    values = np.asarray(node.attr(name, []), np.float64)
+def floats_of(node: Node, name: str) -> np.ndarray:
+    """Floats, or a tensor of them, as an attribute with `_as_tensor` behind its name is."""
+    given = node.attr(f"{name}_as_tensor")
+    if given is not None:
+        return numpy_helper.to_array(given).reshape(-1)
+    return np.asarray(node.attr(name) or [], np.float32)
+
+
+def row_weights(node: Node, name: str, x: Value, dtype: Any = np.float64) -> np.ndarray:
+    """A list of numbers, one for each column of `x`, or one for all of them."""
+    values = np.asarray(node.attr(name, []), dtype)
     if len(values) not in (1, x.shape[-1]):
         raise node.error(f"{name}: expected 1 number or {x.shape[-1]}, one for each column, got {len(values)}")
     return values

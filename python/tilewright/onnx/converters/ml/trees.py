@@ -8,8 +8,8 @@ import numpy as np
 
 from ....graph import Value
 from ...node import Node, classical
-from .forests import MISSING, Forest, floats_of, forest_by_ids, forest_by_places
-from .scores import as_scores, class_of, labels_of, rows, transformed, two_classes
+from .forests import MISSING, Forest, forest_by_ids, forest_by_places
+from .scores import as_scores, class_of, floats_of, labels_of, rows, transformed, two_classes
 
 _TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")  # as numbers of TreeEnsemble
 

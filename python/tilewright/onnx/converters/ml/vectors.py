@@ -11,7 +11,7 @@ from ....graph import Value
 from ...node import Node, classical
 from ..contractions import matmul
 from .linear import projected
-from .scores import as_scores, class_of, float_rows, labels_of, transformed, two_classes
+from .scores import as_scores, class_of, float_rows, floats_of, labels_of, transformed, two_classes
 
 _LEAST_CHANCE = 1e-7
 _ERROR = 0.005  # over the number of classes
@@ -19,14 +19,10 @@ _ROUNDS = 8  # libsvm stops after 100; of random probabilities 3 to 6 are needed
 _MOST_CLASSES = 32
 
 
-def _floats(node: Node, name: str) -> np.ndarray:
-    return np.asarray(node.attr(name) or [], np.float32)
-
-
 def _kernels(node: Node, x: Value, count: int) -> Value:
     """By row and support vector what the kernel makes of both."""
     op, columns = node.op_, x.shape[1]
-    vectors: Any = _floats(node, "support_vectors")
+    vectors: Any = floats_of(node, "support_vectors")
     if not isinstance(columns, int) or vectors.size != count * columns:
         raise node.error(f"support_vectors: expected {count} of {columns} numbers, got {vectors.size} in all")
     vectors = vectors.reshape(count, columns)
@@ -49,7 +45,7 @@ def _kernels(node: Node, x: Value, count: int) -> Value:
 
 
 def _offsets(node: Node, count: int) -> np.ndarray:
-    offsets = _floats(node, "rho")
+    offsets = floats_of(node, "rho")
     if len(offsets) < count:
         raise node.error(f"rho: expected {count} at least, got {len(offsets)}")
     return offsets[:count]
@@ -59,7 +55,7 @@ def _offsets(node: Node, count: int) -> np.ndarray:
 def _svm_regressor(node: Node) -> Value:
     x, count = float_rows(node), node.attr("n_supports", 0)
     given = _kernels(node, x, count) if count else x
-    made = projected(node, given, _floats(node, "coefficients"), 1, _offsets(node, 1))
+    made = projected(node, given, floats_of(node, "coefficients"), 1, _offsets(node, 1))
     if node.attr("one_class", 0):
         is_inside = node.op_("greater", made, node.constant(0, made))
         made = node.op_("where", is_inside, node.constant(1, made), node.constant(-1, made))
@@ -70,7 +66,7 @@ def _svm_regressor(node: Node) -> Value:
 def _svm_classifier(node: Node) -> list[Value]:
     labels, x = labels_of(node, "classlabels_ints"), float_rows(node)
     by_class = np.asarray(node.attr("vectors_per_class") or [], np.int64)
-    transform, coefficients = node.attr("post_transform", "NONE"), _floats(node, "coefficients")
+    transform, coefficients = node.attr("post_transform", "NONE"), floats_of(node, "coefficients")
     if not by_class.any():  # liblinear's models: a score for each class
         sums = projected(node, x, coefficients, len(labels), np.full(len(labels), _offsets(node, 1)))
         return [class_of(node, sums, labels), as_scores(node, transformed(node, sums, transform))]
@@ -126,7 +122,7 @@ def _votes(node: Node, duels: Value, pairs: list[tuple[int, int]], count: int) -
 def _probabilities(node: Node, duels: Value, pairs: list[tuple[int, int]], count: int) -> Value:
     """By row and class its probability, of those of pairs: method 2 of Wu, Lin and Weng, as libsvm has it."""
     op = node.op_
-    slopes, shifts = _floats(node, "prob_a"), _floats(node, "prob_b")
+    slopes, shifts = floats_of(node, "prob_a"), floats_of(node, "prob_b")
     if len(slopes) != len(pairs) or len(shifts) != len(pairs):
         raise node.error(
             f"prob_a and prob_b: expected {len(pairs)}, one for each pair of classes, got {len(slopes)} and "
