@@ -99,12 +99,13 @@ def Graph_AttentionGradientsOp : Graph_TrainedAttentionOp<"attention_gradients",
   let results = (outs Variadic<Graph_FloatTensor>:$gradients);
 }
 
-class Graph_PoolOp<string mnemonic, string text> : Graph_PlainOp<mnemonic, text> {
+class Graph_PoolOp<string mnemonic, string text, bit isCanonicalized = 0> : Graph_PlainOp<mnemonic, text> {
+  let hasCanonicalizer = isCanonicalized;
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$before,
                        DenseI64ArrayAttr:$after, DenseI64ArrayAttr:$dilations);
 }
-def Graph_MaxPoolOp : Graph_PoolOp<"max_pool", "the largest element of each window">;
-def Graph_SumPoolOp : Graph_PoolOp<"sum_pool", "the sum of each window">;
+def Graph_MaxPoolOp : Graph_PoolOp<"max_pool", "the largest element of each window", 1>;
+def Graph_SumPoolOp : Graph_PoolOp<"sum_pool", "the sum of each window", 1>;
 def Graph_MaxPoolIndicesOp : Graph_PoolOp<"max_pool_indices", "where the largest element of each window is in the flattened tensor, as int64"> {
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$before,
                        DenseI64ArrayAttr:$after, DenseI64ArrayAttr:$dilations, BoolAttr:$column_major);

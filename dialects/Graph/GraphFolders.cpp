@@ -124,8 +124,43 @@ struct GatherOfPositions : OpRewritePattern<GatherOp> {
     return success();
   }
 };
+
+/// Where a dimension has one window, and that has all of its elements, the window has no more than these.
+template <typename Pool> struct WindowOfAll : OpRewritePattern<Pool> {
+  using OpRewritePattern<Pool>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Pool op, PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getX().getType()), result = cast<RankedTensorType>(op.getType());
+    SmallVector<int64_t> kernel(op.getKernel()), strides(op.getStrides()), before(op.getBefore()), after(op.getAfter());
+    bool hasChanged = false;
+    for (size_t i = 0, first = type.getRank() - kernel.size(); i < kernel.size(); ++i) {
+      int64_t extent = type.getDimSize(first + i);
+      if (ShapedType::isDynamic(extent) || extent == 0 || result.getDimSize(first + i) != 1 ||
+          op.getDilations()[i] != 1 || before[i] < 0 || kernel[i] - before[i] < extent || kernel[i] == extent)
+        continue;
+      kernel[i] = extent;
+      strides[i] = 1;
+      before[i] = after[i] = 0;
+      hasChanged = true;
+    }
+    if (!hasChanged)
+      return rewriter.notifyMatchFailure(op, "no window is larger than the elements that it has");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.setKernel(kernel);
+      op.setStrides(strides);
+      op.setBefore(before);
+      op.setAfter(after);
+    });
+    return success();
+  }
+};
 } // namespace
 
+void MaxPoolOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<WindowOfAll<MaxPoolOp>>(context);
+}
+void SumPoolOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<WindowOfAll<SumPoolOp>>(context);
+}
 void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<GatherOfPositions>(context);
 }

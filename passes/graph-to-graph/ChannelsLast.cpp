@@ -1,5 +1,6 @@
 //===- ChannelsLast.cpp - convolutions become matmuls of rows of pixels ----===//
 #include "dialects/Graph/Graph.h"
+#include "passes/graph-to-graph/ConvolutionGradients.h"
 #include "passes/graph-to-graph/Passes.h"
 #include "passes/graph-to-graph/Rewrites.h"
 
@@ -88,9 +89,14 @@ struct ConvolutionOfRows : OpRewritePattern<graph::ConvOp> {
                                          filter.drop_front(2), op.getStrides(), op.getBefore(), op.getAfter(),
                                          op.getDilations());
     Value filters = op.getW();
+    auto swapped = filters.getDefiningOp<graph::TransposeOp>();
     if (columns != inputs)
       filters = transposed(filters, kToLast, rewriter);
-    filters = transposed(reshaped(filters, {outputs, columns}, rewriter), {1, 0}, rewriter);
+    // Those of a convolution of gradients are swapped already.
+    if (columns == inputs && swapped && swapped.getPermutation() == ArrayRef<int64_t>{1, 0, 2, 3})
+      filters = reshaped(swapped.getX(), {columns, outputs}, rewriter);
+    else
+      filters = transposed(reshaped(filters, {outputs, columns}, rewriter), {1, 0}, rewriter);
     Value product =
         graph::MatmulOp::create(rewriter, loc, RankedTensorType::get({rows, outputs}, result.getElementType()), windows,
                                 filters, op.getAccAttr(), op.getToAttr());
@@ -143,7 +149,7 @@ struct SinkTransposeBehindElementwise : RewritePattern {
   }
 };
 
-/// A reduction of all pixels, as of the mean at the end of a network.
+/// A sum of all pixels of an image, as of the mean at the end of a network, or of all images.
 struct SinkBehindSum : OpRewritePattern<graph::ReduceSumOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -151,13 +157,15 @@ struct SinkBehindSum : OpRewritePattern<graph::ReduceSumOp> {
     graph::TransposeOp transpose = getToFirst(op.getX());
     SmallVector<int64_t> axes(op.getAxes());
     llvm::sort(axes);
-    if (!transpose || axes != ArrayRef<int64_t>{2, 3})
+    bool isOfAll = axes == ArrayRef<int64_t>{0, 2, 3};
+    if (!transpose || (!isOfAll && axes != ArrayRef<int64_t>{2, 3}))
       return rewriter.notifyMatchFailure(op, "not of the pixels of images whose channels are moved to the front");
     RankedTensorType result = typeOfTensor(op);
     RankedTensorType type = result;
     if (op.getKeepdims())
       type = RankedTensorType::get({result.getDimSize(0), 1, 1, result.getDimSize(1)}, result.getElementType());
-    Value sum = graph::ReduceSumOp::create(rewriter, op.getLoc(), type, transpose.getX(), ArrayRef<int64_t>{1, 2},
+    Value sum = graph::ReduceSumOp::create(rewriter, op.getLoc(), type, transpose.getX(),
+                                           isOfAll ? ArrayRef<int64_t>{0, 1, 2} : ArrayRef<int64_t>{1, 2},
                                            op.getKeepdims());
     rewriter.replaceOp(op, op.getKeepdims() ? transposed(sum, kToFirst, rewriter) : sum);
     return success();
@@ -204,6 +212,14 @@ struct ChannelsLast : impl::ChannelsLastBase<ChannelsLast> {
   using ChannelsLastBase::ChannelsLastBase;
 
   void runOnOperation() override {
+    if (!floats) {
+      RewritePatternSet gradients(&getContext());
+      populateConvolutionGradientPatterns(gradients, processors);
+      graph::TransposeOp::getCanonicalizationPatterns(gradients, &getContext());
+      graph::ReshapeOp::getCanonicalizationPatterns(gradients, &getContext());
+      if (failed(applyPatternsGreedily(getOperation(), std::move(gradients))))
+        return signalPassFailure();
+    }
     // A convolution of each channel by itself reads images as they come.
     bool isGrouped = false;
     getOperation().walk([&](graph::ConvOp op) { isGrouped |= op.getGroups() != 1; });

@@ -138,14 +138,16 @@ std::string Fusion::getObstacleOfUser(Operation *producer, Operation *user, Oper
   const Definition *reader = getDefinition(user);
   const Cluster &cluster = clusters[producer], &into = clusters[last];
   bool isReadOnce = true, isElementwise = true;
-  // Reshapes and transposes before a reduction read each element once, as the reduction does.
+  // Reshapes and transposes before a reduction read each element once, as the reduction does. A reshape reads them as
+  // they lie.
   bool isSummed = llvm::any_of(into.operators, [](Operation *op) { return op->hasTrait<graph::Reduction>(); });
   unsigned numOperands = 0;
   for (auto [i, operand] : llvm::enumerate(user->getOperands())) {
     if (operand.getDefiningOp() != producer)
       continue;
     ++numOperands;
-    isReadOnce &= reader->operands[i].isReadOnce || (isSummed && user->hasTrait<graph::PermutesElements>());
+    isReadOnce &= reader->operands[i].isReadOnce || (isSummed && user->hasTrait<graph::PermutesElements>()) ||
+                  (!into.reduces && isa<graph::ReshapeOp>(user));
     isElementwise &= reader->operands[i].isElementwise;
   }
   if (cluster.onlyMoves && isStoredForConvolution(producer, user))

@@ -147,6 +147,9 @@ bool isComputedMask(Operation *op) {
 }
 
 bool isStoredForConvolution(Operation *producer, Operation *user) {
+  // The rows of a matmul are windows that it reads where they are. Along K it reads them as they are stored.
+  if (isa<graph::WindowsOp>(producer))
+    return !isa<graph::MatmulOp>(user) || cast<graph::MatmulOp>(user).getA().getDefiningOp() != producer;
   auto type = cast<RankedTensorType>(producer->getResult(0).getType());
   bool isHalf = type.getElementType().isF16() || type.getElementType().isBF16();
   if (!isHalf && !type.getElementType().isF32())

@@ -163,6 +163,10 @@ def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
     then move behind pools, too. They also do with `patches`, where convolutions of 16-bit floats may have fewer channels
     than a copy of 16 bytes, if others have more.
 
+    Gradients of such convolutions, grouped ones aside, are made for tensor cores first. That of filters is a matmul whose
+    K is all pixels, in parts where it has few tiles for so many `processors`. That of images is a convolution with
+    reversed filters, where strides are 1.
+
     ```mlir
     %c = graph.conv %x, %w {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"}
         : (tensor<2x16x8x8xbf16>, tensor<32x16x3x3xbf16>) -> tensor<2x32x8x8xbf16>
@@ -186,7 +190,8 @@ def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"floats", "floats", "bool", /*default=*/"false", "convolutions of float32, for a processor">,
-    Option<"patches", "patches", "bool", /*default=*/"false", "convolutions of few channels, too">
+    Option<"patches", "patches", "bool", /*default=*/"false", "convolutions of few channels, too">,
+    Option<"processors", "processors", "int64_t", /*default=*/"1", "the SMs that the gradients of filters have work for">
   ];
 }
 

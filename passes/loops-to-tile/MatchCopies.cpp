@@ -26,10 +26,11 @@ static bool isBound(arith::CmpIPredicate predicate, index::LinearIndex end, Valu
   return (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt) && end.isZero();
 }
 
-/// Whether a condition says that `indices` are within the tensor's `shape`, and nothing else. Conjunctions are.
-/// `guarded` learns of which dimensions it says so.
+/// Whether a condition says that `indices` are within the tensor's `shape`, and nothing else. Conjunctions are. Where it
+/// says that a dimension ends earlier, it does so for the copy: `shape` becomes less. `guarded` learns of which dimensions
+/// something is said.
 static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::LinearIndex> indices,
-                     ArrayRef<int64_t> shape, llvm::BitVector &guarded) {
+                     MutableArrayRef<int64_t> shape, llvm::BitVector &guarded) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return isWithin(both.getLhs(), copy, indices, shape, guarded) &&
            isWithin(both.getRhs(), copy, indices, shape, guarded);
@@ -56,8 +57,14 @@ static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::Line
         continue;
       guarded.set(dimension);
       // What the index is compared with, which may be so much more than what stands on the left.
-      if (isBound(predicate, right.plus(distance), copy.tensor, dimension, shape[dimension]))
+      index::LinearIndex end = right.plus(distance);
+      if (isBound(predicate, end, copy.tensor, dimension, shape[dimension]))
         return true;
+      if (predicate != arith::CmpIPredicate::slt || !end.terms.empty() || end.constant < 1 || copy.gathered ||
+          ShapedType::isDynamic(shape[dimension]) || end.constant > shape[dimension])
+        continue;
+      shape[dimension] = end.constant;
+      return true;
     }
     return false;
   };

@@ -37,7 +37,6 @@ tensor cores alone, and `form-cuda-graph` for target cuda."""
 
 # What a processor has otherwise.
 _FOR_PROCESSORS = {"channels-last": "channels-last{floats=true}", "fold-weights": "fold-weights{transposes=true}"}
-_FOR_WARPGROUPS = {"channels-last": "channels-last{patches=true}"}
 
 STAGES = ("graph", "groups")
 """The stages of a model: as it was imported, and its groups."""
@@ -132,7 +131,7 @@ def _run(graph: Graph, without: Iterable[str], target: Target | str | None) -> d
         # By warpgroups, attention has kernels for tensors that are not row-major.
         strided = target is not None and _has_feature(Target.of(target), "wgmma")
         is_processor = target is not None and Target.of(target).kind == "cpu"
-        options = _FOR_PROCESSORS if is_processor else _FOR_WARPGROUPS if strided else {}
+        options = _FOR_PROCESSORS if is_processor else {} if target is None else _for_gpu(Target.of(target), strided)
         return _optimised(graph.module, graph.name, graph, off, strided, options)
 
 
@@ -144,6 +143,11 @@ def passes_for(target: Target | None) -> list[str]:
     if target is None or target.kind != "cpu" and not _has_feature(target, "mma.sync"):
         left_out.add("channels-last")
     return [name for name in PASSES if name not in left_out]
+
+
+def _for_gpu(target: Target, has_warpgroups: bool) -> dict[str, str]:
+    sms = 1 if target.device is None else target.device.sms
+    return {"channels-last": f"channels-last{{patches={str(has_warpgroups).lower()} processors={sms}}}"}
 
 
 def _has_feature(target: Target, feature: str) -> bool:

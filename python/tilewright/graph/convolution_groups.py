@@ -128,9 +128,7 @@ class _Unrolled:
     def _add(self, one: ir.Operation, symbols: Mapping[str, Var]) -> bool:
         """An operator: on the elements of images, on their shape, or on what else the group has."""
         name = one.name.removeprefix("graph.")
-        if not any(value in self.images for value in one.operands):
-            if any(self._has_rows(value) for value in one.operands if value not in self.tensors):
-                return False
+        if not any(value in self.images or self._is_image(value) for value in one.operands):
             operands = [self._tensor(value, symbols) for value in one.operands]
             for value, tensor in zip(one.results, tensors_of(one, operands, symbols, by_threads=True)):
                 self.tensors[value] = tensor
@@ -140,7 +138,8 @@ class _Unrolled:
         if name == "reshape":
             if not self._has_rows(one.result):
                 return False
-            self.images[one.result] = self.images[one.operands[0]]
+            (given,) = one.operands
+            self.images[one.result] = self.images[given] if given in self.images else self._image(given, symbols)
             return True
         is_of_one = name in ("quantize", "dequantize") and all(
             prod(ir.RankedTensorType(value.type).shape) == 1 for value in list(one.operands)[1:]
@@ -151,7 +150,7 @@ class _Unrolled:
         for value in one.operands:
             if value in self.images:
                 operands.append(self.images[value])
-            elif self._has_rows(value) and (value not in self.tensors or value in self.inputs):
+            elif self._is_image(value):
                 operands.append(self._image(value, symbols))
             elif prod(ir.RankedTensorType(value.type).shape[:-1]) == 1:
                 operands.append(self._tensor(value, symbols))
@@ -164,6 +163,10 @@ class _Unrolled:
         """Whether it has a row for each pixel, or four dimensions instead."""
         shape = tuple(ir.RankedTensorType(value.type).shape)
         return shape in (self.shape, (self.rows, self.shape[3]))
+
+    def _is_image(self, value: ir.Value) -> bool:
+        """Whether it is an input with a row for each pixel."""
+        return self._has_rows(value) and (value not in self.tensors or value in self.inputs)
 
     def _tensor(self, value: ir.Value, symbols: Mapping[str, Var]) -> Tensor:
         """A tensor as it is; an input where it is not known yet."""

@@ -24,8 +24,8 @@ from .convolutions import InTiles, Tiled, convolution_of, in_tiles, stored_by_ti
 from .facts import Access, Program, StageFacts, extent_of, length_of
 from .inlining import rewritten
 from .moves import moved_by, through
+from .operand_copies import OperandCopies, copied, copies_before
 from .staging import slides, takes_copies
-from .turned import across_k, along_k
 
 __all__ = ["Matrices", "as_matrices", "reading"]
 
@@ -74,9 +74,9 @@ def as_matrices(
         and _is_worth_it(contraction, gpu)
     }
     stored = {stage.op for stage in program if gpu is not None and _is_stored(stage)}
-    turned = dict(_turned(program, gpu))
+    before = dict(_copies(program, gpu))
     made = Matrices()
-    if not found and not stored and not tiles and not turned:
+    if not found and not stored and not tiles and not before:
         return made
     instead, ends = made.instead, set[Operation]()
     for op in operations(outputs):
@@ -102,9 +102,9 @@ def as_matrices(
             assert convolution is not None
             made.tiles[op] = in_tiles(replace(convolution, held=tiles[op].held), tiles[op].candidate)
             now = made.tiles[op].result.op
-        elif op in turned:
-            now, copied = along_k(_again(now), turned[op])
-            made.copied |= {*copied}
+        elif op in before:
+            now, kernels = copied(_again(now), before[op])
+            made.copied |= {*kernels}
         if op in stored:
             now = _added_to_zero(now)
         if op in by_root:
@@ -136,12 +136,13 @@ def _is_worth_it(found: Contraction, gpu: GPU | None) -> bool:
     return min(extents[:2]) >= few and max(extents[:2]) >= _HALVES and extents[2] >= _HALVES
 
 
-def _turned(program: Program, gpu: GPU | None) -> Iterator[tuple[Operation, tuple[bool, bool]]]:
-    """Matmuls of which operands are transposed first, with which."""
+def _copies(program: Program, gpu: GPU | None) -> Iterator[tuple[Operation, OperandCopies]]:
+    """Matmuls of which operands are copied first, with which."""
     for stage in program if gpu is not None else ():
         found = contraction_of(stage)
-        if found is not None and any(which := across_k(found, gpu)):
-            yield stage.op, which
+        copies = None if found is None else copies_before(found, gpu)
+        if copies is not None:
+            yield stage.op, copies
 
 
 def _is_stored(stage: StageFacts) -> bool:

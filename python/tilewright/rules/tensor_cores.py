@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import gcd
 
 from ..devices import GPU, MOST_BLOCKS_YZ
@@ -22,7 +23,7 @@ from .groups import Group
 from .plan import Decision
 from .simt import anchored
 
-__all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "rows_of", "timed_tiles", "transposed"]
+__all__ = ["TensorCores", "as_stored", "in_whole_tiles", "matrices_of", "problem_of", "rows_of", "timed_tiles", "transposed"]
 
 _TYPICAL = 1024
 # Seconds that a thread takes for each element that it loads by itself, as measured, while so many blocks of an SM do.
@@ -54,6 +55,18 @@ def problem_of(found: Contraction, dtype: str = "") -> Problem:
         M = min(M, _TYPICAL)
     layout = "".join("NT"[is_transposed] for is_transposed in transposed(found))
     return Problem(M, N, K, dtype or found.operand_dtypes[0], layout, batch)
+
+
+def as_stored(problem: Problem, found: Contraction) -> Problem:
+    """The matmul that takes the time of this one, of tensors whose rows are longer than what is read of them: extents
+    along rows of whole 16 bytes are multiples of these."""
+    step = COPY // problem.item_bytes
+    names = "M" if problem.layout[0] == "T" else "K", "K" if problem.layout[1] == "T" else "N"
+    for access, name in zip((found.a, found.b), names):
+        length = access.tensor.shape[-1]
+        if isinstance(length, int) and length % step == 0:
+            problem = replace(problem, **{name: -(-getattr(problem, name) // step) * step})
+    return problem
 
 
 def rows_of(found: Contraction) -> Extent:
@@ -129,7 +142,7 @@ class TensorCores:
         problem = problem_of(found, a)
         if problem.batch > MOST_BLOCKS_YZ or -(-problem.M // 16) > MOST_BLOCKS_YZ:
             return None
-        seconds = timed_tiles(problem, gpu, types[1])
+        seconds = timed_tiles(as_stored(problem, found), gpu, types[1])
         fitting = list(seconds)
         if not fitting:
             return None

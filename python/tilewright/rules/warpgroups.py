@@ -6,22 +6,25 @@ from collections.abc import Mapping
 
 from ..devices import MOST_BLOCKS_YZ
 from ..instructions import WGMMA, wgmma
+from ..schedules.matmuls.problem import Problem
 from ..schedules.matmuls.timed_candidates import timed_candidates
 from ..schedules.matmuls.warpgroup_tiles import Tiling, no_more, tile_by_wgmma
 from ..te.schedule import Schedule
 from .context import Context, choice
+from .contraction import Contraction
 from .elementwise import inline
 from .groups import Group
+from .operand_copies import LEAST_OF_MANY, ROW_BYTES
 from .plan import Decision
-from .tensor_cores import in_whole_tiles, matrices_of, problem_of, rows_of, transposed
+from .tensor_cores import as_stored, in_whole_tiles, matrices_of, problem_of, rows_of, transposed
 
 __all__ = ["Warpgroups"]
 
 # What a row of shared memory takes, a step along K.
 _SPAN = 128
-# Bytes of a row of K, below which the epilogue decides, and what it may then cost an element, in additions. Images with
-# channels first are such: EfficientNet-B0 took 3.3 ms in place of 2.8. One matmul of all rows is not: of ResNet-50.
-_LEAST_ROW, _CHEAP = 4 * _SPAN, 16
+# What the epilogue may cost an element, in additions, where rows of K are short. Images with channels first are such:
+# EfficientNet-B0 took 3.3 ms in place of 2.8. One matmul of all rows is not: of ResNet-50.
+_CHEAP = 16
 _TAKEN = {"tile", "cluster", "stream_k", "blocks", "narrower"}
 
 
@@ -44,16 +47,15 @@ class Warpgroups:
         problem = problem_of(found, a)
         if any(problem.turned(swap_ab=False)):
             return None
-        # TMA steps over rows of multiples of 16 bytes.
-        if not all(problem.is_aligned) or problem.M < 64 or problem.N < 64 or problem.batch > MOST_BLOCKS_YZ:
+        if not _steps_over_rows(problem, found) or problem.M < 64 or problem.N < 64 or problem.batch > MOST_BLOCKS_YZ:
             return None
-        if problem.batch > 1 and problem.K * problem.item_bytes < _LEAST_ROW:
+        if problem.batch > 1 and problem.K * problem.item_bytes < LEAST_OF_MANY:
             # Few warps an SM compute what comes behind the products, and store the rows of tiles that are not whole.
             if problem.M % 64 or _cost_behind(group) > _CHEAP:
                 return None
         seconds = {
             tuple(sorted(one.options.items())): time
-            for one, time in timed_candidates(problem, gpu, "matmul_wgmma")
+            for one, time in timed_candidates(as_stored(problem, found), gpu, "matmul_wgmma")
             if _is_taken(one.options, found.stage.is_static)
         }
         fitting = sorted(seconds, key=lambda one: seconds[one])
@@ -91,6 +93,14 @@ class Warpgroups:
             has_whole_tile=(m <= problem.M or not found.stage.is_static) and n <= problem.N,
             joined=group.anchor_axes,
         )
+
+
+def _steps_over_rows(problem: Problem, found: Contraction) -> bool:
+    """Whether TMA steps over the rows of both operands, which may be longer than what is read of them."""
+    if all(problem.is_aligned):
+        return True
+    lengths = [access.tensor.shape[-1] for access in (found.a, found.b)]
+    return all(isinstance(one, int) and one * problem.item_bytes % ROW_BYTES == 0 for one in lengths)
 
 
 def _cost_behind(group: Group) -> int:

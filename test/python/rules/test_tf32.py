@@ -10,6 +10,7 @@ from tilewright import te
 from tilewright.records import identify
 from tilewright.rules import matrices
 from tilewright.rules.contraction import Contraction
+from tilewright.rules.operand_copies import OperandCopies
 from tilewright.rules.tensor_cores import transposed
 
 H200, HOPPER = "cuda -device=H200", "sim -device=H200"
@@ -86,17 +87,17 @@ def test_no_tensor_cores_for_tf32() -> None:
     assert "tf32" not in s.explain()
 
 
-def turn_all(found: Contraction, gpu: object) -> tuple[bool, bool]:
+def turn_all(found: Contraction, gpu: object) -> OperandCopies | None:
     if found.factor_dtypes[0] != "tf32" or not found.is_of_matrices:
-        return False, False
+        return None
     a, b = transposed(found)
-    return a, not b
+    return OperandCopies((a, not b), (False, False))
 
 
 @pytest.mark.parametrize("batch", [0, 2])
 @pytest.mark.parametrize("layout", ["NN", "TN", "TT"])
 def test_operands_along_k(layout: str, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrices, "across_k", turn_all)
+    monkeypatch.setattr(matrices, "copies_before", turn_all)
     tensors = matmul(128, 64, 96, layout, batch)
     s = tw.auto_schedule(tensors[2], HOPPER, settings={"C_product": {"rule": "warpgroups"}})
     assert s.explain().count("transpose through shared memory") == {"NN": 1, "TN": 2, "TT": 1}[layout]

@@ -1,0 +1,80 @@
+"""Matmuls whose operands have rows that TMA cannot step over: longer rows are copied, where that pays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import te, testing
+from tilewright.dtypes import as_dtype
+from tilewright.rules import matrices, operand_copies
+
+H200, SIM = "cuda -device=H200", "sim -device=H200"
+WARPGROUPS: Any = {"C": {"rule": "warpgroups"}}
+
+
+def matmul(
+    m: int, n: int, k: int, layout: str, dtype: str, batch: tuple[int, ...] = ()
+) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
+    """C = A B in float32, each operand as it is (N) or transposed (T)."""
+    A = te.placeholder((*batch, *((k, m) if layout[0] == "T" else (m, k))), dtype, name="A")
+    B = te.placeholder((*batch, *((n, k) if layout[1] == "T" else (k, n))), dtype, name="B")
+    r = te.reduce_axis((0, k), "r")
+    to = "int32" if dtype == "int8" else "float32"
+
+    def element(*at: Any) -> te.Expr:
+        *some, i, j = at
+        x = A(*some, *((r, i) if layout[0] == "T" else (i, r)))
+        y = B(*some, *((j, r) if layout[1] == "T" else (r, j)))
+        return te.sum(x.astype(to) * y.astype(to), axis=r)
+
+    return A, B, te.compute((*batch, m, n), element, name="C")
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize("layout, dtype", [*((one, "bfloat16") for one in ("NN", "NT", "TN", "TT")), ("NT", "int8")])
+def test_results(layout: str, dtype: str, batch: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies behind the copied rows is no part of the results, whatever it is multiplied with."""
+    monkeypatch.setattr(operand_copies, "_by_warps", lambda *_: 1.0)
+    tensors = matmul(97, 75, 541 if batch else 141, layout, dtype, batch)
+    s = tw.auto_schedule(tensors[2], SIM, settings=WARPGROUPS)
+    assert "warpgroups: C" in s.explain() and "A_padded" in s.explain() and "B_padded" in s.explain()
+    generator = np.random.default_rng(0)
+    a, b = (generator.integers(-3, 4, tuple(map(int, one.shape))).astype(as_dtype(dtype)) for one in tensors[:2])
+    (got,) = testing.run(tw.build(s, tensors, SIM), [a, b], [(tuple(map(int, tensors[2].shape)), str(tensors[2].dtype))])
+    x, y = (
+        one.astype("float64").swapaxes(-1, -2) if how == "T" else one.astype("float64")
+        for one, how in zip((a, b), layout)
+    )
+    np.testing.assert_array_equal(got, x @ y)
+
+
+@pytest.mark.sample(1)
+def test_one_operand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one ends where K does, and the copy does not: NaN there would be seen."""
+    monkeypatch.setattr(operand_copies, "_by_warps", lambda *_: 1.0)
+    tensors = matmul(64, 72, 141, "NN", "float16")
+    s = tw.auto_schedule(tensors[2], SIM, settings=WARPGROUPS)
+    assert "A_padded" in s.explain() and "B_padded" not in s.explain()
+    generator = np.random.default_rng(0)
+    a, b = (generator.integers(-3, 4, tuple(map(int, one.shape))).astype("float16") for one in tensors[:2])
+    (got,) = testing.run(tw.build(s, tensors, SIM), [a, b], [((64, 72), "float32")])
+    np.testing.assert_array_equal(got, a.astype("float64") @ b.astype("float64"))
+
+
+def test_when_rows_are_copied() -> None:
+    """The last layer of GPT-2 has 50257 columns."""
+    for m, n, k, layout in ((4096, 768, 50257, "NN"), (50257, 768, 4096, "TN")):
+        text = tw.auto_schedule(matmul(m, n, k, layout, "bfloat16")[2], H200).explain()
+        assert "A_padded" in text and "warpgroups: C" in text
+    assert "padded" not in tw.auto_schedule(matmul(4096, 768, 50256, "NN", "bfloat16")[2], H200).explain()
+    assert "padded" not in tw.auto_schedule(matmul(40, 768, 4095, "NN", "bfloat16")[2], H200).explain()
+
+
+def test_other_gpus_read_rows_as_they_lie() -> None:
+    assert "padded" not in tw.auto_schedule(matmul(4096, 768, 50257, "NN", "bfloat16")[2], "cuda -device=A100").explain()
+    assert matrices.copies_before is operand_copies.copies_before
