@@ -1,8 +1,8 @@
 //===- ConvolutionGradients.cpp - gradients of convolutions by tensor cores ===//
 //
 // The gradient of filters is a convolution, in which the images of a batch stand for channels: K of its matmul is all
-// pixels. The gradient of images is the transpose of a convolution; with strides of 1, that is a convolution with
-// reversed filters.
+// pixels. The gradient of images is the transpose of a convolution: a convolution with reversed filters, of images with
+// zeros between their pixels where there are strides.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph-to-graph/ConvolutionGradients.h"
@@ -118,13 +118,42 @@ private:
   int64_t processors;
 };
 
+Value withZeros(Value value, ArrayRef<int64_t> before, ArrayRef<int64_t> after, RankedTensorType type,
+                PatternRewriter &rewriter) {
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value zero =
+      graph::ConstantOp::create(rewriter, value.getLoc(), scalar, cast<ElementsAttr>(rewriter.getZeroAttr(scalar)));
+  return graph::PadOp::create(rewriter, value.getLoc(), type, value, zero, before, after, "constant");
+}
+
+/// The images with `steps` - 1 rows and columns of zeros between theirs.
+Value spread(Value images, ArrayRef<int64_t> steps, PatternRewriter &rewriter) {
+  RankedTensorType type = typeOfTensor(images);
+  Location loc = images.getLoc();
+  int64_t n = type.getDimSize(0), c = type.getDimSize(1), h = type.getDimSize(2), w = type.getDimSize(3);
+  auto wide = RankedTensorType::get({n, c, h, steps[0], w, steps[1]}, type.getElementType());
+  Value apart = reshaped(images, {n, c, h, 1, w, 1}, rewriter);
+  apart = withZeros(apart, {0, 0, 0, 0, 0, 0}, {0, 0, 0, steps[0] - 1, 0, steps[1] - 1}, wide, rewriter);
+  apart = reshaped(apart, {n, c, h * steps[0], w * steps[1]}, rewriter);
+  SmallVector<int64_t> sizes = {n, c, (h - 1) * steps[0] + 1, (w - 1) * steps[1] + 1}, starts(4, 0);
+  return graph::SliceOp::create(rewriter, loc, RankedTensorType::get(sizes, type.getElementType()), apart,
+                                rewriter.getI64ArrayAttr(starts), ArrayRef<int64_t>{1, 1, 1, 1},
+                                rewriter.getI64ArrayAttr(sizes));
+}
+
 struct ConvolutionOfTranspose : OpRewritePattern<graph::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::ConvTransposeOp op, PatternRewriter &rewriter) const override {
-    if (!isOfTensorCores(op) || !areAll(op.getStrides(), 1))
+    constexpr int64_t kFewestChannels = 16;
+    RankedTensorType x = typeOfTensor(op.getX()), w = typeOfTensor(op.getW());
+    if (!isOfTensorCores(op) || llvm::any_of(op.getDilations(), [](int64_t by) { return by < 1; }))
       return rewriter.notifyMatchFailure(op, "no convolution of tensor cores");
-    RankedTensorType w = typeOfTensor(op.getW());
+    // Zeros between pixels are multiplied, too: a convolution of few channels has no tensor cores that make up for it.
+    bool hasSteps = !areAll(op.getStrides(), 1);
+    if (hasSteps && std::min(w.getDimSize(0), w.getDimSize(1)) < kFewestChannels)
+      return rewriter.notifyMatchFailure(op, "few channels");
+    bool isPointwise = areAll(w.getShape().drop_front(2), 1);
     SmallVector<int64_t> before, after;
     for (unsigned d = 0; d < 2; ++d) {
       int64_t reach = (w.getDimSize(2 + d) - 1) * op.getDilations()[d];
@@ -133,16 +162,32 @@ struct ConvolutionOfTranspose : OpRewritePattern<graph::ConvTransposeOp> {
     }
     if (llvm::any_of(llvm::concat<int64_t>(before, after), [](int64_t extent) { return extent < 0; }))
       return rewriter.notifyMatchFailure(op, "images are cut");
-    Value filters = op.getW();
-    if (!areAll(w.getShape().drop_front(2), 1)) {
+    Value filters = op.getW(), images = op.getX();
+    if (!isPointwise) {
       SmallVector<int64_t> starts = {0, 0, w.getDimSize(2) - 1, w.getDimSize(3) - 1};
       filters = graph::SliceOp::create(rewriter, op.getLoc(), w, filters, rewriter.getI64ArrayAttr(starts),
                                        rewriter.getDenseI64ArrayAttr({1, 1, -1, -1}),
                                        rewriter.getI64ArrayAttr(w.getShape()));
     }
-    rewriter.replaceOpWithNewOp<graph::ConvOp>(op, typeOfTensor(op), op.getX(), moved(filters, {1, 0, 2, 3}, rewriter),
-                                               op.getStrides(), before, after, op.getDilations(), op.getGroups(),
-                                               op.getAcc(), op.getTo());
+    filters = moved(filters, {1, 0, 2, 3}, rewriter);
+    auto convolve = [&](RankedTensorType type, Value images, ArrayRef<int64_t> low, ArrayRef<int64_t> high) -> Value {
+      return graph::ConvOp::create(rewriter, op.getLoc(), type, images, filters, ArrayRef<int64_t>{1, 1}, low, high,
+                                   op.getDilations(), op.getGroups(), op.getAcc(), op.getTo());
+    };
+    RankedTensorType result = typeOfTensor(op);
+    if (hasSteps && isPointwise) {
+      SmallVector<int64_t> shape(x.getShape());
+      shape[1] = w.getDimSize(1);
+      Value made = spread(convolve(RankedTensorType::get(shape, result.getElementType()), images, {0, 0}, {0, 0}),
+                          op.getStrides(), rewriter);
+      if (!areAll(before, 0) || !areAll(after, 0))
+        made = withZeros(made, {0, 0, before[0], before[1]}, {0, 0, after[0], after[1]}, result, rewriter);
+      rewriter.replaceOp(op, made);
+      return success();
+    }
+    if (hasSteps)
+      images = spread(images, op.getStrides(), rewriter);
+    rewriter.replaceOp(op, convolve(result, images, before, after));
     return success();
   }
 };

@@ -165,7 +165,7 @@ def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
 
     Gradients of such convolutions, grouped ones aside, are made for tensor cores first. That of filters is a matmul whose
     K is all pixels, in parts where it has few tiles for so many `processors`. That of images is a convolution with
-    reversed filters, where strides are 1.
+    reversed filters, with zeros between pixels where there are strides.
 
     ```mlir
     %c = graph.conv %x, %w {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"}

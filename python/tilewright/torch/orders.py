@@ -68,8 +68,11 @@ def take_strides(module: GraphModule, example_inputs: Sequence[Any]) -> None:
         A value for each of its inputs.
     """
     for node, example in zip(module.graph.find_nodes(op="placeholder"), example_inputs):
-        if isinstance(example, torch.Tensor) and order_of(example) is not None:
-            node.meta["val"] = example
+        value = node.meta.get("val")
+        if isinstance(example, torch.Tensor) and isinstance(value, torch.Tensor):
+            strides: list[Any] = [*example.stride(), *value.stride()]
+            if all(isinstance(one, int) for one in strides) and example.stride() != value.stride():
+                node.meta["val"] = example
 
 
 def _metadata() -> Any:

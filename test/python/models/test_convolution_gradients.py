@@ -22,6 +22,8 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "windows in parts": ({"kernel_size": 3, "padding": (0, 1)}, (3, 16, 18, 32)),
     "windows in steps": ({"kernel_size": (2, 3), "stride": 2, "padding": 1}, (2, 16, 7, 8)),
     "dilated windows": ({"kernel_size": 3, "dilation": 2, "padding": 2}, (2, 16, 7, 6)),
+    "wide steps": ({"kernel_size": 2, "stride": 3, "padding": 1}, (2, 16, 8, 9)),
+    "dilated windows in steps": ({"kernel_size": 3, "dilation": 2, "stride": 2, "padding": 1}, (2, 16, 9, 8)),
     "images that are cut": ({"kernel_size": 3, "stride": 3}, (2, 16, 8, 10)),
     "few channels": ({"kernel_size": 3, "padding": 1}, (2, 3, 8, 8)),
 }  # fmt: skip
