@@ -164,46 +164,83 @@ struct SinkBehindSum : OpRewritePattern<graph::ReduceSumOp> {
     RankedTensorType type = result;
     if (op.getKeepdims())
       type = RankedTensorType::get({result.getDimSize(0), 1, 1, result.getDimSize(1)}, result.getElementType());
-    Value sum = graph::ReduceSumOp::create(rewriter, op.getLoc(), type, transpose.getX(),
-                                           isOfAll ? ArrayRef<int64_t>{0, 1, 2} : ArrayRef<int64_t>{1, 2},
-                                           op.getKeepdims());
+    Value sum =
+        graph::ReduceSumOp::create(rewriter, op.getLoc(), type, transpose.getX(),
+                                   isOfAll ? ArrayRef<int64_t>{0, 1, 2} : ArrayRef<int64_t>{1, 2}, op.getKeepdims());
     rewriter.replaceOp(op, op.getKeepdims() ? transposed(sum, kToFirst, rewriter) : sum);
     return success();
   }
 };
 
-/// Windows of images whose channels are last are of one more dimension, along which they have one element.
+/// The pool of images whose channels are last: windows are of one more dimension, along which they have one element.
+/// Null where the channels of the images are not moved to the front.
+template <typename Pool> Value pooledLast(Pool op, PatternRewriter &rewriter) {
+  graph::TransposeOp transpose = getToFirst(op.getX());
+  RankedTensorType result = typeOfTensor(op);
+  if (!transpose || !result.hasStaticShape())
+    return {};
+  auto with = [](ArrayRef<int64_t> values, int64_t last) {
+    SmallVector<int64_t> all(values);
+    all.push_back(last);
+    return all;
+  };
+  auto lift = [](ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> lifted(shape);
+    lifted.insert(lifted.begin() + 1, 1);
+    return lifted;
+  };
+  Value images = transpose.getX();
+  auto shape = llvm::map_to_vector(kToLast, [&](int64_t d) { return result.getDimSize(d); });
+  Value lifted = reshaped(images, lift(typeOfTensor(images).getShape()), rewriter);
+  Operation *pooled = rewriter.clone(*op);
+  pooled->setOperands(lifted);
+  pooled->getResult(0).setType(RankedTensorType::get(lift(shape), result.getElementType()));
+  auto pool = cast<Pool>(pooled);
+  pool.setKernel(with(op.getKernel(), 1));
+  pool.setStrides(with(op.getStrides(), 1));
+  pool.setBefore(with(op.getBefore(), 0));
+  pool.setAfter(with(op.getAfter(), 0));
+  pool.setDilations(with(op.getDilations(), 1));
+  return reshaped(pool, shape, rewriter);
+}
+
 template <typename Pool> struct SinkBehindPool : OpRewritePattern<Pool> {
   using OpRewritePattern<Pool>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(Pool op, PatternRewriter &rewriter) const override {
-    graph::TransposeOp transpose = getToFirst(op.getX());
-    RankedTensorType result = typeOfTensor(op);
-    if (!transpose || !result.hasStaticShape())
+    Value pooled = pooledLast(op, rewriter);
+    if (!pooled)
       return rewriter.notifyMatchFailure(op, "not of images whose channels are moved to the front");
-    auto with = [](ArrayRef<int64_t> values, int64_t last) {
-      SmallVector<int64_t> all(values);
-      all.push_back(last);
-      return all;
+    rewriter.replaceOp(op, transposed(pooled, kToFirst, rewriter));
+    return success();
+  }
+};
+
+/// Where the largest elements are: counted with channels last, then with channels first.
+struct SinkBehindPoolIndices : OpRewritePattern<graph::MaxPoolIndicesOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::MaxPoolIndicesOp op, PatternRewriter &rewriter) const override {
+    Value last = op.getColumnMajor() ? Value() : pooledLast(op, rewriter);
+    if (!last)
+      return rewriter.notifyMatchFailure(op, "not of images whose channels are moved to the front");
+    RankedTensorType x = typeOfTensor(op.getX()), type = typeOfTensor(last);
+    Location loc = op.getLoc();
+    auto scalar = RankedTensorType::get({}, type.getElementType());
+    auto number = [&](int64_t value) -> Value {
+      auto attr = rewriter.getIntegerAttr(type.getElementType(), value);
+      return graph::ConstantOp::create(rewriter, loc, scalar, DenseElementsAttr::get(scalar, attr));
     };
-    auto lift = [](ArrayRef<int64_t> shape) {
-      SmallVector<int64_t> lifted(shape);
-      lifted.insert(lifted.begin() + 1, 1);
-      return lifted;
+    Value channels = number(x.getDimSize(1)), pixels = number(x.getDimSize(2) * x.getDimSize(3));
+    auto make = [&]<typename Op>(Value a, Value b) -> Value {
+      return Op::create(rewriter, loc, TypeRange{type}, ValueRange{a, b}, ArrayRef<NamedAttribute>{});
     };
-    Value images = transpose.getX();
-    auto shape = llvm::map_to_vector(kToLast, [&](int64_t d) { return result.getDimSize(d); });
-    Value lifted = reshaped(images, lift(typeOfTensor(images).getShape()), rewriter);
-    Operation *pooled = rewriter.clone(*op);
-    pooled->setOperands(lifted);
-    pooled->getResult(0).setType(RankedTensorType::get(lift(shape), result.getElementType()));
-    auto pool = cast<Pool>(pooled);
-    pool.setKernel(with(op.getKernel(), 1));
-    pool.setStrides(with(op.getStrides(), 1));
-    pool.setBefore(with(op.getBefore(), 0));
-    pool.setAfter(with(op.getAfter(), 0));
-    pool.setDilations(with(op.getDilations(), 1));
-    rewriter.replaceOp(op, transposed(reshaped(pool, shape, rewriter), kToFirst, rewriter));
+    Value pixel = make.operator()<graph::DivOp>(last, channels),
+          channel = make.operator()<graph::ModOp>(last, channels);
+    Value image = make.operator()<graph::DivOp>(pixel, pixels), within = make.operator()<graph::ModOp>(pixel, pixels);
+    Value plane = make.operator()<graph::AddOp>(make.operator()<graph::MulOp>(image, channels), channel);
+    Value first = make.operator()<graph::AddOp>(make.operator()<graph::MulOp>(plane, pixels), within);
+    rewriter.replaceOp(op, transposed(first, kToFirst, rewriter));
     return success();
   }
 };
@@ -233,7 +270,8 @@ struct ChannelsLast : impl::ChannelsLastBase<ChannelsLast> {
     patterns.add<ConvolutionOfRows>(&getContext(), kind);
     patterns.add<SinkTransposeBehindElementwise, SinkBehindSum>(&getContext());
     if (kind != Kind::kCores)
-      patterns.add<SinkBehindPool<graph::MaxPoolOp>, SinkBehindPool<graph::SumPoolOp>>(&getContext());
+      patterns.add<SinkBehindPool<graph::MaxPoolOp>, SinkBehindPool<graph::SumPoolOp>, SinkBehindPoolIndices>(
+          &getContext());
     graph::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     graph::ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

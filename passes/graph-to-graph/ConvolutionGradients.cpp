@@ -60,8 +60,7 @@ int64_t getParts(int64_t rows, int64_t columns, int64_t length, int64_t processo
 }
 
 struct MatmulOfFilters : OpRewritePattern<graph::ConvOp> {
-  MatmulOfFilters(MLIRContext *context, int64_t processors)
-      : OpRewritePattern(context), processors(processors) {}
+  MatmulOfFilters(MLIRContext *context, int64_t processors) : OpRewritePattern(context), processors(processors) {}
 
   LogicalResult matchAndRewrite(graph::ConvOp op, PatternRewriter &rewriter) const override {
     if (!isOfTensorCores(op) || !hasBatchAsChannels(op.getX()) || !hasBatchAsChannels(op.getW()))
@@ -93,13 +92,11 @@ struct MatmulOfFilters : OpRewritePattern<graph::ConvOp> {
     if (parts == 1) {
       Value a = moved(reshaped(gradients, {length, outputs}, rewriter), {1, 0}, rewriter);
       Value b = reshaped(windows, {length, columns}, rewriter);
-      product = graph::MatmulOp::create(rewriter, loc,
-                                        RankedTensorType::get({outputs, columns}, result.getElementType()), a, b,
-                                        op.getAccAttr(), op.getToAttr());
+      product =
+          graph::MatmulOp::create(rewriter, loc, RankedTensorType::get({outputs, columns}, result.getElementType()), a,
+                                  b, op.getAccAttr(), op.getToAttr());
     } else {
-      auto of = [&](Value value, int64_t width) {
-        return reshaped(value, {parts, length / parts, width}, rewriter);
-      };
+      auto of = [&](Value value, int64_t width) { return reshaped(value, {parts, length / parts, width}, rewriter); };
       Value a = moved(of(gradients, outputs), {0, 2, 1}, rewriter);
       Type wide = rewriter.getF32Type();
       Value made = graph::MatmulOp::create(rewriter, loc, RankedTensorType::get({parts, outputs, columns}, wide), a,
@@ -165,9 +162,9 @@ struct ConvolutionOfTranspose : OpRewritePattern<graph::ConvTransposeOp> {
     Value filters = op.getW(), images = op.getX();
     if (!isPointwise) {
       SmallVector<int64_t> starts = {0, 0, w.getDimSize(2) - 1, w.getDimSize(3) - 1};
-      filters = graph::SliceOp::create(rewriter, op.getLoc(), w, filters, rewriter.getI64ArrayAttr(starts),
-                                       rewriter.getDenseI64ArrayAttr({1, 1, -1, -1}),
-                                       rewriter.getI64ArrayAttr(w.getShape()));
+      filters =
+          graph::SliceOp::create(rewriter, op.getLoc(), w, filters, rewriter.getI64ArrayAttr(starts),
+                                 rewriter.getDenseI64ArrayAttr({1, 1, -1, -1}), rewriter.getI64ArrayAttr(w.getShape()));
     }
     filters = moved(filters, {1, 0, 2, 3}, rewriter);
     auto convolve = [&](RankedTensorType type, Value images, ArrayRef<int64_t> low, ArrayRef<int64_t> high) -> Value {

@@ -26,14 +26,14 @@ static bool isBound(arith::CmpIPredicate predicate, index::LinearIndex end, Valu
   return (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt) && end.isZero();
 }
 
-/// Whether a condition says that `indices` are within the tensor's `shape`, and nothing else. Conjunctions are. Where it
-/// says that a dimension ends earlier, it does so for the copy: `shape` becomes less. `guarded` learns of which dimensions
-/// something is said.
+/// Whether a condition says that `indices` are within the tensor's `shape`, and nothing else. Conjunctions are. Where
+/// it says that a dimension ends earlier than the `whole` tensor, it does so for the copy: `shape` becomes less.
+/// `guarded` learns of which dimensions something is said.
 static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::LinearIndex> indices,
-                     MutableArrayRef<int64_t> shape, llvm::BitVector &guarded) {
+                     MutableArrayRef<int64_t> shape, ArrayRef<int64_t> whole, llvm::BitVector &guarded) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
-    return isWithin(both.getLhs(), copy, indices, shape, guarded) &&
-           isWithin(both.getRhs(), copy, indices, shape, guarded);
+    return isWithin(both.getLhs(), copy, indices, shape, whole, guarded) &&
+           isWithin(both.getRhs(), copy, indices, shape, whole, guarded);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
@@ -61,9 +61,9 @@ static bool isWithin(Value condition, const TileCopy &copy, ArrayRef<index::Line
       if (isBound(predicate, end, copy.tensor, dimension, shape[dimension]))
         return true;
       if (predicate != arith::CmpIPredicate::slt || !end.terms.empty() || end.constant < 1 || copy.gathered ||
-          ShapedType::isDynamic(shape[dimension]) || end.constant > shape[dimension])
+          ShapedType::isDynamic(shape[dimension]) || end.constant > whole[dimension])
         continue;
-      shape[dimension] = end.constant;
+      shape[dimension] = std::min(shape[dimension], end.constant);
       return true;
     }
     return false;
@@ -252,8 +252,9 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   if (!inTensor || !inBuffer || !areOfLoops(*inTensor, of, copy.read) || !areOfLoops(*inBuffer, of))
     return refuse() << "expected a copy of boxes, at indices that are sums of multiples of loops";
   llvm::BitVector guarded(rank);
+  SmallVector<int64_t> whole(shape);
   for (Value condition : conditions)
-    if (!isWithin(condition, copy, *inTensor, shape, guarded))
+    if (!isWithin(condition, copy, *inTensor, shape, whole, guarded))
       return refuse() << "expected zeros where the tensor ends and nowhere else, as TMA fills them in";
 
   // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the

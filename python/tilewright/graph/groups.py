@@ -41,7 +41,7 @@ _MOST_AT_ONCE = 16
 """No more programs are compiled at a time: each takes some 200 MB of memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Group:
     """Operators of a model that are computed together: `tw.compile` forms groups.
 
@@ -99,6 +99,9 @@ class Group:
         shapes = ", ".join(map(str, self.types))
         by = "" if self.library is None else f"; {self.library}"
         return f"{self.name}: {', '.join(self.nodes)} -> {shapes}; ends: {'; '.join(self.ends)}{by}"
+
+    def __repr__(self) -> str:
+        return f"<Group {self}>"
 
 
 def read_groups(

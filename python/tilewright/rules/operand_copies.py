@@ -40,8 +40,10 @@ class OperandCopies:
 
 
 def copies_before(found: Contraction, gpu: GPU | None) -> OperandCopies | None:
-    """The copies with which warpgroups take a matmul, None without any. ``mma.sync`` reads operands as they lie, at half
-    the rate, and rows of odd lengths element by element."""
+    """The copies with which warpgroups take a matmul, None without any.
+
+    ``mma.sync`` reads operands as they lie, at half the rate, and rows of odd lengths element by element.
+    """
     if gpu is None or "wgmma" not in gpu.features or not found.stage.is_static or not found.is_of_matrices:
         return None
     dtype, other = found.factor_dtypes

@@ -23,7 +23,16 @@ from .groups import Group
 from .plan import Decision
 from .simt import anchored
 
-__all__ = ["TensorCores", "as_stored", "in_whole_tiles", "matrices_of", "problem_of", "rows_of", "timed_tiles", "transposed"]
+__all__ = [
+    "TensorCores",
+    "as_stored",
+    "in_whole_tiles",
+    "matrices_of",
+    "problem_of",
+    "rows_of",
+    "timed_tiles",
+    "transposed",
+]
 
 _TYPICAL = 1024
 # Seconds that a thread takes for each element that it loads by itself, as measured, while so many blocks of an SM do.
@@ -58,8 +67,8 @@ def problem_of(found: Contraction, dtype: str = "") -> Problem:
 
 
 def as_stored(problem: Problem, found: Contraction) -> Problem:
-    """The matmul that takes the time of this one, of tensors whose rows are longer than what is read of them: extents
-    along rows of whole 16 bytes are multiples of these."""
+    """The matmul that takes as long as this one does. Where rows of a tensor are multiples of 16 bytes, so are the
+    extents along them, of which less may be read."""
     step = COPY // problem.item_bytes
     names = "M" if problem.layout[0] == "T" else "K", "K" if problem.layout[1] == "T" else "N"
     for access, name in zip((found.a, found.b), names):

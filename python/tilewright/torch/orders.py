@@ -44,7 +44,8 @@ def kept_nodes(module: GraphModule) -> Kept:
         return {}
     (last,) = module.graph.find_nodes(op="output")
     returned: Sequence[Any] = last.args[0][_tokens() :]
-    kept = range(len(returned))[meta.tensors_saved_for_backwards_slice]
+    saved: slice[int, int, int] = meta.tensors_saved_for_backwards_slice
+    kept = [*range(len(returned))][saved]
     others = {one for place, one in enumerate(returned) if place not in kept}
 
     def is_plain(one: Any) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import torch
 from torch.fx import GraphModule, Node
 
 from .views import View, sizes_of, source_of, symbols_of, view_of

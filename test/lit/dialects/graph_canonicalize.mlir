@@ -75,3 +75,15 @@ func.func @other_positions(%x: tensor<8x3xf32>) -> (tensor<9x3xf32>, tensor<?x3x
   %z = graph.gather %x, %j {axis = 0 : i64} : (tensor<8x3xf32>, tensor<?xi64, #graph.extents<"n">>) -> tensor<?x3xf32, #graph.extents<"n", "">>
   return %y, %z : tensor<9x3xf32>, tensor<?x3xf32, #graph.extents<"n", "">>
 }
+
+// One window that has all of a dimension's elements is no larger than these.
+// CHECK-LABEL: func.func @window_of_all
+// CHECK-NEXT: graph.sum_pool %arg0 {after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 7, 2>, strides = array<i64: 1, 2>}
+// CHECK-NEXT: graph.max_pool %arg0 {after = array<i64: 0, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 7, 8>, strides = array<i64: 1, 1>}
+// CHECK-NEXT: graph.max_pool %arg0 {after = array<i64: 0, 0>, before = array<i64: 2, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 8, 8>, strides = array<i64: 8, 1>}
+func.func @window_of_all(%x: tensor<1x4x7x8xf32>) -> (tensor<1x4x1x4xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>) {
+  %a = graph.sum_pool %x {after = array<i64: 1273, 0>, before = array<i64: 0, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 1280, 2>, strides = array<i64: 1280, 2>} : (tensor<1x4x7x8xf32>) -> tensor<1x4x1x4xf32>
+  %b = graph.max_pool %x {after = array<i64: 0, 1>, before = array<i64: 2, 1>, dilations = array<i64: 1, 1>, kernel = array<i64: 9, 10>, strides = array<i64: 8, 8>} : (tensor<1x4x7x8xf32>) -> tensor<1x4x1x1xf32>
+  %c = graph.max_pool %x {after = array<i64: 0, 0>, before = array<i64: 2, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 8, 8>, strides = array<i64: 8, 1>} : (tensor<1x4x7x8xf32>) -> tensor<1x4x1x1xf32>
+  return %a, %b, %c : tensor<1x4x1x4xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>
+}

@@ -378,7 +378,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}) {
         scf.for %arg8 = %c0 to %c64 step %c1 {
           %0 = affine.apply #map(%arg6, %arg8)
           %c50 = arith.constant 50 : index
-          %1 = arith.cmpi slt, %arg7, %c50 : index
+          %1 = arith.cmpi sge, %arg7, %c50 : index
           %2 = scf.if %1 -> (f16) {
             %3 = memref.load %arg0[%arg7, %0] : memref<128x128xf16>
             scf.yield %3 : f16

@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(raise-to-tile-ops))' -verify-diagnostics
 
-// Z has two images, but only pixels of the first are stored.
+// Z has two images, but only pixels of the second are stored.
 #map = affine_map<(d0, d1) -> (d0 * 64 + d1)>
 #map1 = affine_map<()[s0] -> ((s0 floordiv 13) floordiv 5)>
 #map2 = affine_map<()[s0] -> ((s0 floordiv 13) mod 5)>
@@ -96,7 +96,7 @@ module {
               %0 = affine.apply #map(%arg4, %arg6)
               %1 = arith.cmpi slt, %0, %c130 : index
               %2 = affine.apply #map6(%arg4, %arg6)
-              %3 = arith.cmpi slt, %2, %c1 : index
+              %3 = arith.cmpi sge, %2, %c1 : index
               %4 = arith.andi %1, %3 : i1
               scf.if %4 {
                 %5 = memref.load %alloc[%arg6, %arg7] : memref<64x16xf16, #gpu.address_space<workgroup>>

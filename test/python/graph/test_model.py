@@ -35,6 +35,7 @@ def test_what_is_computed_together_and_why():
         f"softmax: {__file__}:21 (graph.softmax) -> float32[4, 32]; ends: transpose reads it at other places",
         f"transpose: {__file__}:21 (graph.transpose) -> float32[32, 4]; ends: an output of the model",
     ]
+    assert repr(model.groups[1]) == f"<Group {model.groups[1]}>"
     assert model.plan.arena_bytes == 1024
     assert [(buffer.offset, buffer.bytes, buffer.first, buffer.last) for buffer in model.plan.buffers] == [
         (0, 512, 0, 1), (512, 512, 1, 2)

@@ -29,10 +29,8 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("name", CASES)
-def test_gradients(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _gradients(ours: nn.Module, x: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Model], list[tuple[Any, Any]]]:
+    """The models of both passes of a step, and gradients of the input and of the weights, each with the exact one."""
     models: list[Model] = []
 
     def compiled(graph: Any, _: Any) -> Model:
@@ -40,17 +38,38 @@ def test_gradients(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> No
         return models[-1]
 
     monkeypatch.setattr(backend, "compile_graph", compiled)
-    torch.manual_seed(0)
-    options, shape = CASES[name]
-    ours = nn.Sequential(nn.Conv2d(shape[1], 24, bias=False, **options), nn.ReLU()).to(dtype)
-    wide, x = copy.deepcopy(ours).double(), torch.randn(shape).to(dtype)
+    wide = copy.deepcopy(ours).double()
     given, exact = x.clone().requires_grad_(), x.double().requires_grad_()
     torch.compiler.reset()
     torch.compile(ours, backend=backend.compile_fx, dynamic=False)(given).float().square().sum().backward()
     wide(exact).square().sum().backward()
+    parameters = [(one.grad, other.grad) for one, other in zip(ours.parameters(), wide.parameters())]
+    return models, [(given.grad, exact.grad), *parameters]
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", CASES)
+def test_gradients(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    options, shape = CASES[name]
+    ours = nn.Sequential(nn.Conv2d(shape[1], 24, bias=False, **options), nn.ReLU()).to(dtype)
+    models, pairs = _gradients(ours, torch.randn(shape).to(dtype), monkeypatch)
     off = 2.0 ** (-7 if dtype == torch.bfloat16 else -9)
-    for got, wanted in ((given.grad, exact.grad), (ours[0].weight.grad, wide[0].weight.grad)):
-        assert got is not None and wanted is not None
+    for got, wanted in pairs:
         assert (got.double() - wanted).abs().max() <= off * wanted.abs().max()
     operators = [one for group in models[-1].groups for one in group.operators]
     assert operators.count("conv") == (name == "few channels")  # one of channels first: of the images
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("shape", [(2, 16, 6, 6), (3, 16, 5, 7)])
+def test_where_the_largest_elements_are(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Channels are last inside of the model, and PyTorch counts with channels first."""
+    torch.manual_seed(0)
+    ours = nn.Sequential(nn.Conv2d(16, 16, 1, bias=False), nn.MaxPool2d(3, 2, 1)).to(torch.float16)
+    models, pairs = _gradients(ours, torch.randn(shape).to(torch.float16), monkeypatch)
+    for got, wanted in pairs:
+        assert (got.double() - wanted).abs().max() <= 2.0**-8 * wanted.abs().max()
+    (pool,) = (group for group in models[0].groups if "max_pool_indices" in group.operators)
+    assert [len(one.shape) for one in pool.types] == [5] or "div" in pool.operators

@@ -45,7 +45,9 @@ def test_results(layout: str, dtype: str, batch: tuple[int, ...], monkeypatch: p
     assert "warpgroups: C" in s.explain() and "A_padded" in s.explain() and "B_padded" in s.explain()
     generator = np.random.default_rng(0)
     a, b = (generator.integers(-3, 4, tuple(map(int, one.shape))).astype(as_dtype(dtype)) for one in tensors[:2])
-    (got,) = testing.run(tw.build(s, tensors, SIM), [a, b], [(tuple(map(int, tensors[2].shape)), str(tensors[2].dtype))])
+    (got,) = testing.run(
+        tw.build(s, tensors, SIM), [a, b], [(tuple(map(int, tensors[2].shape)), str(tensors[2].dtype))]
+    )
     x, y = (
         one.astype("float64").swapaxes(-1, -2) if how == "T" else one.astype("float64")
         for one, how in zip((a, b), layout)
@@ -76,5 +78,7 @@ def test_when_rows_are_copied() -> None:
 
 
 def test_other_gpus_read_rows_as_they_lie() -> None:
-    assert "padded" not in tw.auto_schedule(matmul(4096, 768, 50257, "NN", "bfloat16")[2], "cuda -device=A100").explain()
+    assert (
+        "padded" not in tw.auto_schedule(matmul(4096, 768, 50257, "NN", "bfloat16")[2], "cuda -device=A100").explain()
+    )
     assert matrices.copies_before is operand_copies.copies_before

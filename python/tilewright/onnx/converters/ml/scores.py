@@ -10,7 +10,17 @@ from onnx import numpy_helper
 from ....graph import Value
 from ...node import Node
 
-__all__ = ["as_scores", "class_of", "float_rows", "floats_of", "labels_of", "row_weights", "rows", "transformed", "two_classes"]
+__all__ = [
+    "as_scores",
+    "class_of",
+    "float_rows",
+    "floats_of",
+    "labels_of",
+    "row_weights",
+    "rows",
+    "transformed",
+    "two_classes",
+]
 
 _NEARLY_ZERO = 1e-7  # of SOFTMAX_ZERO
 _ERF = 0.147  # in Winitzki's approximation of erf, by which PROBIT is defined in ONNX's reference
