@@ -6,6 +6,7 @@ Each row is a process of its own, and is written when it is known:
 - "infer NAME": a forward pass of a model of bench/models.py in bfloat16, under no_grad.
 - "train NAME": its forward pass, its gradients and a step of AdamW, compiled as users do: the model is compiled, the
   optimiser is PyTorch's, fused.
+- "train hf NAME": the same of a model of HUGGING_FACE, in the sizes of its paper, without dropout.
 - "infer32 NAME" and "train32 NAME": the same in float32, with torch.set_float32_matmul_precision("high").
 - "sdpa MASK": scaled_dot_product_attention of 4 x 16 heads of 128, 4096 queries and keys, bfloat16, with a mask of
   MASKS.
@@ -48,7 +49,25 @@ LINALG = ("solve 512", "cholesky 512", "qr 512", "lu_factor 512", "solve 1024", 
           "cholesky 256 x 64", "qr 256 x 64", "eigvalsh 32", "eigvalsh 128")  # fmt: skip
 MODELS = ("bert 16x512", "resnet50 b64", "gpt2 1x1024", "bert 1x128", "block gpt2 4x1024")
 TRAINED = ("block gpt2 4x1024", "resnet50 b64", "bert 16x512")
+# By name the class, its configuration, what makes its sizes tiny, and the batch: of images, or sequences of so many.
+HUGGING_FACE: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], tuple[int, ...]]] = {
+    "gpt2": ("GPT2LMHeadModel", "GPT2Config", {"resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0, "use_cache": False},
+             {"n_layer": 1, "n_embd": 64, "n_head": 2, "vocab_size": 101}, (4, 1024)),
+    "bert": ("BertForMaskedLM", "BertConfig", {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0},
+             {"num_hidden_layers": 1, "hidden_size": 64, "num_attention_heads": 2, "vocab_size": 101}, (16, 512)),
+    "vit": ("ViTForImageClassification", "ViTConfig", {"num_labels": 1000},
+            {"num_hidden_layers": 1, "hidden_size": 64, "num_attention_heads": 2}, (64,)),
+    "convnext": ("ConvNextForImageClassification", "ConvNextConfig", {"num_labels": 1000},
+                 {"depths": [1, 1, 1, 1], "hidden_sizes": [16, 16, 32, 32]}, (64,)),
+    "swin": ("SwinForImageClassification", "SwinConfig", {"num_labels": 1000, "drop_path_rate": 0},
+             {"depths": [1, 1], "num_heads": [2, 2], "embed_dim": 32}, (64,)),
+    "efficientnet": ("EfficientNetForImageClassification", "EfficientNetConfig",
+                     {"num_labels": 1000, "hidden_dim": 1280, "width_coefficient": 1.0, "depth_coefficient": 1.0,
+                      "image_size": 224, "dropout_rate": 0, "drop_connect_rate": 0},
+                     {"depth_coefficient": 0.2, "image_size": 64}, (64,)),
+}  # fmt: skip
 ROWS = (
+    *(f"train hf {name}" for name in HUGGING_FACE),
     *(f"infer {name}" for name in MODELS), *(f"train {name}" for name in TRAINED),
     *(f"infer32 {name}" for name in MODELS), *(f"train32 {name}" for name in TRAINED),
     *(f"sdpa {name}" for name in MASKS), *(f"flex {name}" for name in FLEX), *(f"linalg {name}" for name in LINALG),
@@ -100,10 +119,40 @@ class Case:
         row.tell(**medians(calls, device, rounds))
 
 
+class First(nn.Module):
+    """The first output of a model of Hugging Face."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model(x, return_dict=False)[0]
+
+
+def hugging_face_model(name: str, tiny: bool) -> tuple[nn.Module, torch.Tensor]:
+    """A model of transformers with random weights, and its input."""
+    import transformers
+
+    kind, configuration, options, smaller, batch = HUGGING_FACE[name]
+    made = getattr(transformers, configuration)(**(options | (smaller if tiny else {})))
+    torch.manual_seed(0)
+    model = First(getattr(transformers, kind)(made))
+    if name == "efficientnet":  # with its own first weights, results are 1e-31
+        for one in model.modules():
+            reset: Any = getattr(one, "reset_parameters", lambda: None)
+            reset()
+    batch = tuple(min(one, 16) if tiny else one for one in batch)
+    if len(batch) > 1:
+        return model, torch.randint(made.vocab_size, batch)
+    return model, torch.randn(min(*batch, 2) if tiny else batch[0], 3, made.image_size, made.image_size)
+
+
 def model_in(dtype: torch.dtype, name: str, tiny: bool, device: str) -> tuple[nn.Module, torch.Tensor]:
     """A model and its input of a type, for float32 with tf32 allowed."""
     torch.set_float32_matmul_precision("high" if dtype == torch.float32 else "highest")
-    module, x = model_of(name, tiny)
+    is_of_others = name.startswith("hf ")
+    module, x = hugging_face_model(name[3:], tiny) if is_of_others else model_of(name, tiny)
     return module.to(dtype).to(device), (x.to(dtype) if x.is_floating_point() else x).to(device)
 
 
