@@ -1,8 +1,9 @@
 //===- ConvolutionGradients.cpp - gradients of convolutions by tensor cores ===//
 //
 // The gradient of filters is a convolution, in which the images of a batch stand for channels: K of its matmul is all
-// pixels. The gradient of images is the transpose of a convolution: a convolution with reversed filters, of images with
-// zeros between their pixels where there are strides.
+// pixels. Of filters of one channel each, it is made of products of rows of pixels. The gradient of images is the
+// transpose of a convolution: a convolution with reversed filters, of images with zeros between their pixels where
+// there are strides.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph-to-graph/ConvolutionGradients.h"
@@ -19,6 +20,10 @@ namespace {
 
 /// Rows and columns that a tile has about, and the elements along K that are worth a part.
 constexpr int64_t kTile = 128, kLeastOfPart = 512;
+/// The rows of all images that are worth matmuls for filters of one channel each, and the most rows of such a filter.
+constexpr int64_t kLeastOfDepthwise = 256, kMostRows = 16;
+/// The bytes of a copy.
+constexpr int64_t kOfCopy = 16;
 
 bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
   return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
@@ -32,10 +37,10 @@ Value moved(Value value, ArrayRef<int64_t> permutation, PatternRewriter &rewrite
 }
 
 /// Whether tensor cores multiply what a convolution of static images reads. `Conv` is a convolution or a transpose.
-template <typename Conv> bool isOfTensorCores(Conv op) {
+template <typename Conv> bool isOfTensorCores(Conv op, bool isGrouped = false) {
   RankedTensorType x = typeOfTensor(op.getX()), w = typeOfTensor(op.getW());
   Type element = x.getElementType();
-  return x.getRank() == 4 && x.hasStaticShape() && w.hasStaticShape() && op.getGroups() == 1 &&
+  return x.getRank() == 4 && x.hasStaticShape() && w.hasStaticShape() && (op.getGroups() != 1) == isGrouped &&
          x.getNumElements() != 0 && w.getNumElements() != 0 && w.getElementType() == element &&
          (element.isF16() || element.isBF16() || (element.isF32() && op.getAcc() == "tf32"));
 }
@@ -123,6 +128,88 @@ Value withZeros(Value value, ArrayRef<int64_t> before, ArrayRef<int64_t> after, 
   return graph::PadOp::create(rewriter, value.getLoc(), type, value, zero, before, after, "constant");
 }
 
+/// The gradient of filters of one channel each: for a channel and a row r of its filter, the matmul of all rows of
+/// images r rows below and all rows of the gradient has the products of any two columns. Their sums along diagonals are
+/// the row.
+struct MatmulsOfDepthwiseFilters : OpRewritePattern<graph::ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(graph::ConvOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType x = typeOfTensor(op.getX()), w = typeOfTensor(op.getW()), result = typeOfTensor(op);
+    int64_t groups = op.getGroups(), batch = w.getRank() == 4 ? w.getDimSize(1) : 0;
+    if (!isOfTensorCores(op, true) || x.getDimSize(0) != 1 || w.getDimSize(0) != groups || !areAll(op.getStrides(), 1))
+      return rewriter.notifyMatchFailure(op, "no gradient of filters of one channel each");
+    // A place of the gradient reads windows as large as filters, which the results are. K of the matmuls is all rows.
+    int64_t height = w.getDimSize(2), width = w.getDimSize(3), rows = result.getDimSize(2),
+            columns = result.getDimSize(3);
+    if (batch * height < kLeastOfDepthwise || rows > kMostRows || columns > width)
+      return rewriter.notifyMatchFailure(op, "few rows of pixels, or large filters");
+    Location loc = op.getLoc();
+    Type element = x.getElementType(), wide = rewriter.getF32Type();
+    int64_t down = op.getDilations()[0], along = op.getDilations()[1];
+    // Rows of an image, of which the gradient has one in `down`; behind those that it has, its rows are zeros.
+    int64_t more = llvm::divideCeil(rows, down) - 1, ofImage = height + more, all = batch * ofImage - more;
+    auto whole = [&](int64_t extent) { return int64_t(llvm::alignTo(extent, kOfCopy / getElementBytes(element))); };
+    int64_t across = whole((width - 1) * along + columns), acrossGradient = whole(width);
+    auto padded = [&](Value value, int64_t height, int64_t width, ArrayRef<int64_t> before) {
+      SmallVector<int64_t> shape = {groups, batch, height, width};
+      RankedTensorType type = typeOfTensor(value);
+      return withZeros(value, {0, 0, before[0], before[1]},
+                       {0, 0, height - type.getDimSize(2) - before[0], width - type.getDimSize(3) - before[1]},
+                       RankedTensorType::get(shape, element), rewriter);
+    };
+    Value images = reshaped(op.getX(), {groups, batch, x.getDimSize(2), x.getDimSize(3)}, rewriter);
+    images = padded(images, ofImage * down, across, op.getBefore());
+    images = reshaped(images, {groups, batch * ofImage, down * across}, rewriter);
+    Value gradients = padded(op.getW(), ofImage, acrossGradient, {0, 0});
+    gradients = reshaped(gradients, {groups, batch * ofImage, acrossGradient}, rewriter);
+    auto part = [&](Value value, int64_t row, int64_t column, int64_t width) {
+      SmallVector<int64_t> sizes = {groups, all, width}, starts = {0, row, column};
+      return graph::SliceOp::create(rewriter, loc, RankedTensorType::get(sizes, element), value,
+                                    rewriter.getI64ArrayAttr(starts), ArrayRef<int64_t>{1, 1, 1},
+                                    rewriter.getI64ArrayAttr(sizes))
+          .getResult();
+    };
+    gradients = part(gradients, 0, 0, acrossGradient);
+    SmallVector<Value> products;
+    for (int64_t row = 0; row < rows; ++row) {
+      Value a = moved(part(images, row / down, row % down * across, across), {0, 2, 1}, rewriter);
+      Value made = graph::MatmulOp::create(rewriter, loc, RankedTensorType::get({groups, across, acrossGradient}, wide),
+                                           a, gradients, op.getAccAttr(), rewriter.getStringAttr("float32"));
+      products.push_back(reshaped(made, {groups, 1, across * acrossGradient}, rewriter));
+    }
+    auto type = RankedTensorType::get({groups, rows, across * acrossGradient}, wide);
+    Value product = graph::ConcatOp::create(rewriter, loc, TypeRange{type}, products,
+                                            rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(1)));
+    // Of a column and a place of the gradient where the product of both is.
+    auto indices = RankedTensorType::get({columns, width}, rewriter.getI64Type());
+    auto steps = [&](int64_t axis, int64_t step) -> Value {
+      auto scalar = RankedTensorType::get({}, rewriter.getI64Type());
+      Value by = graph::ConstantOp::create(rewriter, loc, scalar,
+                                           DenseElementsAttr::get(scalar, rewriter.getI64IntegerAttr(step)));
+      SmallVector<NamedAttribute> counted = {
+          rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(axis)),
+          rewriter.getNamedAttr("shape", rewriter.getI64ArrayAttr(indices.getShape())),
+          rewriter.getNamedAttr("to", rewriter.getStringAttr("int64"))};
+      Value count = graph::IotaOp::create(rewriter, loc, TypeRange{indices}, ValueRange{}, counted);
+      return graph::MulOp::create(rewriter, loc, TypeRange{indices}, ValueRange{count, by}, ArrayRef<NamedAttribute>{});
+    };
+    Value diagonals = graph::AddOp::create(rewriter, loc, TypeRange{indices},
+                                           ValueRange{steps(0, acrossGradient), steps(1, along * acrossGradient + 1)},
+                                           ArrayRef<NamedAttribute>{});
+    Value read = graph::GatherOp::create(
+        rewriter, loc, TypeRange{RankedTensorType::get({groups, rows, columns, width}, wide)},
+        ValueRange{product, diagonals}, rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(2)));
+    Value sums = graph::ReduceSumOp::create(rewriter, loc, RankedTensorType::get({groups, rows, columns}, wide), read,
+                                            ArrayRef<int64_t>{3}, false);
+    if (result.getElementType() != wide)
+      sums = graph::CastOp::create(rewriter, loc, typeOfTensor(sums).clone(result.getElementType()), sums, op.getTo(),
+                                   false);
+    rewriter.replaceOp(op, reshaped(sums, result.getShape(), rewriter));
+    return success();
+  }
+};
+
 /// The images with `steps` - 1 rows and columns of zeros between theirs.
 Value spread(Value images, ArrayRef<int64_t> steps, PatternRewriter &rewriter) {
   RankedTensorType type = typeOfTensor(images);
@@ -193,7 +280,7 @@ struct ConvolutionOfTranspose : OpRewritePattern<graph::ConvTransposeOp> {
 
 void populateConvolutionGradientPatterns(RewritePatternSet &patterns, int64_t processors) {
   patterns.add<MatmulOfFilters>(patterns.getContext(), processors);
-  patterns.add<ConvolutionOfTranspose>(patterns.getContext());
+  patterns.add<ConvolutionOfTranspose, MatmulsOfDepthwiseFilters>(patterns.getContext());
 }
 
 } // namespace tilewright

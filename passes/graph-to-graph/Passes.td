@@ -163,9 +163,10 @@ def ChannelsLast : Pass<"channels-last", "mlir::ModuleOp"> {
     then move behind pools, too. They also do with `patches`, where convolutions of 16-bit floats may have fewer channels
     than a copy of 16 bytes, if others have more.
 
-    Gradients of such convolutions, grouped ones aside, are made for tensor cores first. That of filters is a matmul whose
-    K is all pixels, in parts where it has few tiles for so many `processors`. That of images is a convolution with
-    reversed filters, with zeros between pixels where there are strides.
+    Gradients of such convolutions are made for tensor cores first. That of filters is a matmul whose K is all pixels, in
+    parts where it has few tiles for so many `processors`. Of filters of one channel each, it is a matmul for each of
+    their rows, whose K is all rows of pixels. That of images is a convolution with reversed filters, with zeros between
+    pixels where there are strides; of grouped filters it stays.
 
     ```mlir
     %c = graph.conv %x, %w {acc = "float32", after = array<i64: 1, 1>, before = array<i64: 1, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64, strides = array<i64: 1, 1>, to = "bfloat16"}

@@ -59,3 +59,27 @@ func.func @pooled(%x: tensor<2x16x6x5xbf16>, %w: tensor<16x16x1x1xbf16>) -> tens
   %p = graph.max_pool_indices %c {after = array<i64: 1, 1>, before = array<i64: 1, 1>, column_major = false, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>} : (tensor<2x16x6x5xbf16>) -> tensor<2x16x3x3xi64>
   return %p : tensor<2x16x3x3xi64>
 }
+
+// -----
+
+// Filters of one channel each: for each row of a filter, a matmul of all rows of images, as many rows below, and all rows
+// of the gradient. The sums along diagonals are the places of the row.
+// CHECK-LABEL: func.func @depthwise
+// CHECK: %[[X:.*]] = graph.pad {{.*}} {after = array<i64: 0, 0, 0, 1>, before = array<i64: 0, 0, 0, 1>, mode = "constant"} : (tensor<4x64x5x6xbf16>, tensor<bf16>) -> tensor<4x64x5x8xbf16>
+// CHECK: %[[R:.*]] = graph.reshape %[[X]] {shape = [4, 320, 8]}
+// CHECK: %[[P:.*]] = graph.pad %arg1, {{.*}} {after = array<i64: 0, 0, 1, 2>, before = array<i64: 0, 0, 0, 0>, mode = "constant"} : (tensor<4x64x4x6xbf16>, tensor<bf16>) -> tensor<4x64x5x8xbf16>
+// CHECK: %[[G:.*]] = graph.slice {{.*}} {sizes = [4, 319, 8], starts = [0, 0, 0]
+// CHECK: %[[A:.*]] = graph.slice %[[R]] {sizes = [4, 319, 8], starts = [0, 0, 0]
+// CHECK: %[[T:.*]] = graph.transpose %[[A]] {permutation = array<i64: 0, 2, 1>}
+// CHECK: graph.matmul %[[T]], %[[G]] {acc = "float32", to = "float32"} : (tensor<4x8x319xbf16>, tensor<4x319x8xbf16>) -> tensor<4x8x8xf32>
+// CHECK: graph.slice %[[R]] {sizes = [4, 319, 8], starts = [0, 1, 0]
+// CHECK: graph.matmul
+// CHECK: %[[C:.*]] = graph.concat {{.*}} {axis = 1 : i64} : (tensor<4x1x64xf32>, tensor<4x1x64xf32>) -> tensor<4x2x64xf32>
+// CHECK: %[[D:.*]] = graph.gather %[[C]], {{.*}} {axis = 2 : i64} : (tensor<4x2x64xf32>, tensor<3x6xi64>) -> tensor<4x2x3x6xf32>
+// CHECK: %[[S:.*]] = graph.reduce_sum %[[D]] {axes = array<i64: 3>, keepdims = false}
+// CHECK: %[[N:.*]] = graph.cast %[[S]] {saturate = false, to = "bfloat16"}
+// CHECK: graph.reshape %[[N]] {shape = [1, 4, 2, 3]}
+func.func @depthwise(%x: tensor<1x256x5x6xbf16>, %g: tensor<4x64x4x6xbf16>) -> tensor<1x4x2x3xbf16> {
+  %c = graph.conv %x, %g {acc = "float32", after = array<i64: 0, 1>, before = array<i64: 0, 1>, dilations = array<i64: 1, 1>, groups = 4 : i64, strides = array<i64: 1, 1>, to = "bfloat16"} : (tensor<1x256x5x6xbf16>, tensor<4x64x4x6xbf16>) -> tensor<1x4x2x3xbf16>
+  return %c : tensor<1x4x2x3xbf16>
+}

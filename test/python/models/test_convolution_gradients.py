@@ -62,6 +62,31 @@ def test_gradients(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> No
     assert operators.count("conv") == (name == "few channels")  # one of channels first: of the images
 
 
+DEPTHWISE: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
+    "windows": ({"kernel_size": 3, "padding": 1}, (20, 8, 13, 9)),
+    "large windows": ({"kernel_size": 7, "padding": 3}, (32, 3, 9, 16)),
+    "windows in steps": ({"kernel_size": 5, "stride": 2, "padding": 2}, (40, 5, 14, 11)),
+    "windows in wide steps": ({"kernel_size": (2, 3), "stride": 3}, (70, 4, 11, 13)),
+    "no padding": ({"kernel_size": (4, 1)}, (33, 4, 12, 7)),
+}  # fmt: skip
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", DEPTHWISE)
+def test_filters_of_one_channel_each(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    options, shape = DEPTHWISE[name]
+    ours = nn.Sequential(nn.Conv2d(shape[1], shape[1], groups=shape[1], bias=False, **options), nn.Tanh()).to(dtype)
+    models, pairs = _gradients(ours, torch.randn(shape).to(dtype), monkeypatch)
+    for got, wanted in pairs:
+        assert (got.double() - wanted).abs().max() <= 2.0 ** (
+            -6 if dtype == torch.bfloat16 else -8
+        ) * wanted.abs().max()
+    operators = [one for group in models[-1].groups for one in group.operators]
+    assert "matmul" in operators and "conv" not in operators
+
+
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("shape", [(2, 16, 6, 6), (3, 16, 5, 7)])
 def test_where_the_largest_elements_are(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
