@@ -36,9 +36,9 @@ def Graph_ReluOp : Graph_UnaryOp<"relu", "the larger of it and 0", Graph_AnyTens
 def Graph_AddOp : Graph_BinaryOp<"add", "a + b">, DefaultBuilders { let hasFolder = 1; }
 def Graph_SubOp : Graph_BinaryOp<"sub", "a - b">, DefaultBuilders { let hasFolder = 1; }
 def Graph_MulOp : Graph_BinaryOp<"mul", "a * b">, DefaultBuilders { let hasFolder = 1; }
-def Graph_DivOp : Graph_BinaryOp<"div", "a / b, of integers rounded towards zero"> { let hasFolder = 1; }
+def Graph_DivOp : Graph_BinaryOp<"div", "a / b, of integers rounded towards zero">, DefaultBuilders { let hasFolder = 1; }
 def Graph_PowOp : Graph_BinaryOp<"pow", "a to the power of b">;
-def Graph_ModOp : Graph_BinaryOp<"mod", "what the division rounded down leaves, of the sign of b">;
+def Graph_ModOp : Graph_BinaryOp<"mod", "what the division rounded down leaves, of the sign of b">, DefaultBuilders;
 def Graph_FmodOp : Graph_BinaryOp<"fmod", "what the division rounded towards zero leaves, of the sign of a">;
 def Graph_MinOp : Graph_BinaryOp<"min", "the smaller one, NaN where one is">;
 def Graph_MaxOp : Graph_BinaryOp<"max", "the larger one, NaN where one is">;

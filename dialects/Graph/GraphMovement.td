@@ -18,7 +18,7 @@ def Graph_WeightOp : Graph_Op<"weight", [Pure]>, DefaultBuilders {
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
 
-def Graph_IotaOp : Graph_Op<"iota", [Pure, Graph_Operator, Graph_MovesElements]> {
+def Graph_IotaOp : Graph_Op<"iota", [Pure, Graph_Operator, Graph_MovesElements]>, DefaultBuilders {
   let summary = "the position along one dimension, as a tensor of `shape`";
   let description = [{
     ```mlir
@@ -63,7 +63,7 @@ def Graph_WindowsOp : Graph_PlainOp<"windows", "the windows of images N…C, one
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$before,
                        DenseI64ArrayAttr:$after, DenseI64ArrayAttr:$dilations);
 }
-def Graph_ConcatOp : Graph_PlainOp<"concat", "one behind the other along an axis", [Graph_MovesElements]> {
+def Graph_ConcatOp : Graph_PlainOp<"concat", "one behind the other along an axis", [Graph_MovesElements]>, DefaultBuilders {
   let arguments = (ins Variadic<Graph_AnyTensor>:$inputs, I64Attr:$axis);
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -82,7 +82,7 @@ def Graph_PadOp : Graph_PlainOp<"pad", "with elements before and after, fewer wh
 def Graph_TileOp : Graph_PlainOp<"tile", "repeated along each dimension"> {
   let arguments = (ins Graph_AnyTensor:$x, DenseI64ArrayAttr:$repeats);
 }
-def Graph_GatherOp : Graph_PlainOp<"gather", "the slices along an axis that the indices name", [Graph_MovesElements]> {
+def Graph_GatherOp : Graph_PlainOp<"gather", "the slices along an axis that the indices name", [Graph_MovesElements]>, DefaultBuilders {
   let description = "A negative index counts from the end.";
   let arguments = (ins Graph_AnyTensor:$x, Graph_IntegerTensor:$indices, I64Attr:$axis);
   let hasVerifier = 1;

@@ -16,17 +16,7 @@ namespace tilewright {
 
 namespace {
 
-/// The fewest channels that a tile of tensor cores has, and the bytes that a copy of them has.
-constexpr int64_t kFewestChannels = 16, kCopy = 16;
-
 constexpr std::array<int64_t, 4> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2};
-
-Value transposed(Value value, ArrayRef<int64_t> permutation, PatternRewriter &rewriter) {
-  RankedTensorType type = typeOfTensor(value);
-  auto shape = llvm::map_to_vector(permutation, [&](int64_t d) { return type.getDimSize(d); });
-  auto made = RankedTensorType::get(shape, type.getElementType());
-  return graph::TransposeOp::create(rewriter, value.getLoc(), made, value, permutation);
-}
 
 /// What convolutions become matmuls: those of tensor cores, with images of few channels or not, or those of float32.
 enum class Kind { kCores, kCoresAndPatches, kFloats };
@@ -36,7 +26,7 @@ bool isOfPatches(graph::ConvOp op) {
   RankedTensorType w = typeOfTensor(op.getW());
   Type element = w.getElementType();
   return (element.isF16() || element.isBF16()) && w.getDimSize(0) >= kFewestChannels &&
-         w.getDimSize(0) % kFewestChannels == 0 && w.getDimSize(1) < kCopy / getElementBytes(element) &&
+         w.getDimSize(0) % kFewestChannels == 0 && w.getDimSize(1) < kCopyBytes / getElementBytes(element) &&
          w.getDimSize(2) * w.getDimSize(3) > 1 && llvm::all_of(op.getDilations(), [](int64_t d) { return d == 1; });
 }
 
@@ -49,7 +39,7 @@ bool isWorthIt(graph::ConvOp op, Kind kind) {
   if (kind == Kind::kFloats)
     return element.isF32() && w.getElementType() == element && w.getDimSize(0) >= kFewestChannels &&
            w.getNumElements() > 0;
-  int64_t granule = kCopy / getElementBytes(element);
+  int64_t granule = kCopyBytes / getElementBytes(element);
   auto fits = [&](int64_t channels) { return channels >= kFewestChannels && channels % granule == 0; };
   bool isOfCores = element.isF16() || element.isBF16() || element.isInteger(8) || isa<Float8E4M3FNType>(element) ||
                    (element.isF32() && op.getAcc() == "tf32");
@@ -59,11 +49,8 @@ bool isWorthIt(graph::ConvOp op, Kind kind) {
 }
 
 bool isPointwise(graph::ConvOp op) {
-  auto are = [](ArrayRef<int64_t> values, int64_t wanted) {
-    return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
-  };
-  return are(typeOfTensor(op.getW()).getShape().drop_front(2), 1) && are(op.getStrides(), 1) &&
-         are(op.getBefore(), 0) && are(op.getAfter(), 0);
+  return areAll(typeOfTensor(op.getW()).getShape().drop_front(2), 1) && areAll(op.getStrides(), 1) &&
+         areAll(op.getBefore(), 0) && areAll(op.getAfter(), 0);
 }
 
 struct ConvolutionOfRows : OpRewritePattern<graph::ConvOp> {
@@ -226,20 +213,18 @@ struct SinkBehindPoolIndices : OpRewritePattern<graph::MaxPoolIndicesOp> {
       return rewriter.notifyMatchFailure(op, "not of images whose channels are moved to the front");
     RankedTensorType x = typeOfTensor(op.getX()), type = typeOfTensor(last);
     Location loc = op.getLoc();
-    auto scalar = RankedTensorType::get({}, type.getElementType());
-    auto number = [&](int64_t value) -> Value {
-      auto attr = rewriter.getIntegerAttr(type.getElementType(), value);
-      return graph::ConstantOp::create(rewriter, loc, scalar, DenseElementsAttr::get(scalar, attr));
+    auto number = [&](int64_t value) {
+      return scalarOf(rewriter.getIntegerAttr(type.getElementType(), value), loc, rewriter);
     };
     Value channels = number(x.getDimSize(1)), pixels = number(x.getDimSize(2) * x.getDimSize(3));
-    auto make = [&]<typename Op>(Value a, Value b) -> Value {
-      return Op::create(rewriter, loc, TypeRange{type}, ValueRange{a, b}, ArrayRef<NamedAttribute>{});
-    };
-    Value pixel = make.operator()<graph::DivOp>(last, channels),
-          channel = make.operator()<graph::ModOp>(last, channels);
-    Value image = make.operator()<graph::DivOp>(pixel, pixels), within = make.operator()<graph::ModOp>(pixel, pixels);
-    Value plane = make.operator()<graph::AddOp>(make.operator()<graph::MulOp>(image, channels), channel);
-    Value first = make.operator()<graph::AddOp>(make.operator()<graph::MulOp>(plane, pixels), within);
+    Value pixel = graph::DivOp::create(rewriter, loc, type, last, channels);
+    Value channel = graph::ModOp::create(rewriter, loc, type, last, channels);
+    Value image = graph::DivOp::create(rewriter, loc, type, pixel, pixels);
+    Value within = graph::ModOp::create(rewriter, loc, type, pixel, pixels);
+    Value plane = graph::MulOp::create(rewriter, loc, type, image, channels);
+    plane = graph::AddOp::create(rewriter, loc, type, plane, channel);
+    Value first = graph::MulOp::create(rewriter, loc, type, plane, pixels);
+    first = graph::AddOp::create(rewriter, loc, type, first, within);
     rewriter.replaceOp(op, transposed(first, kToFirst, rewriter));
     return success();
   }

@@ -22,18 +22,30 @@ namespace {
 constexpr int64_t kTile = 128, kLeastOfPart = 512;
 /// The rows of all images that are worth matmuls for filters of one channel each, and the most rows of such a filter.
 constexpr int64_t kLeastOfDepthwise = 256, kMostRows = 16;
-/// The bytes of a copy.
-constexpr int64_t kOfCopy = 16;
 
-bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
-  return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+/// The part of a tensor that begins at `starts`.
+Value sliced(Value value, ArrayRef<int64_t> starts, ArrayRef<int64_t> sizes, PatternRewriter &rewriter) {
+  auto type = RankedTensorType::get(sizes, typeOfTensor(value).getElementType());
+  return graph::SliceOp::create(rewriter, value.getLoc(), type, value, rewriter.getI64ArrayAttr(starts),
+                                SmallVector<int64_t>(sizes.size(), 1), rewriter.getI64ArrayAttr(sizes));
 }
 
-Value moved(Value value, ArrayRef<int64_t> permutation, PatternRewriter &rewriter) {
-  RankedTensorType type = typeOfTensor(value);
-  auto shape = llvm::map_to_vector(permutation, [&](int64_t d) { return type.getDimSize(d); });
-  return graph::TransposeOp::create(rewriter, value.getLoc(), RankedTensorType::get(shape, type.getElementType()),
-                                    value, permutation);
+/// The tensor as one of `type`, which has so many zeros more before and after it; fewer elements where it is negative.
+Value withZeros(Value value, ArrayRef<int64_t> before, ArrayRef<int64_t> after, RankedTensorType type,
+                PatternRewriter &rewriter) {
+  Value zero = scalarOf(rewriter.getZeroAttr(type.getElementType()), value.getLoc(), rewriter);
+  return graph::PadOp::create(rewriter, value.getLoc(), type, value, zero, before, after, "constant");
+}
+
+/// The sum of float32 along a dimension, in the type `to` of a convolution's results.
+Value summed(Value value, int64_t axis, Type element, StringRef to, PatternRewriter &rewriter) {
+  SmallVector<int64_t> shape(typeOfTensor(value).getShape());
+  shape.erase(shape.begin() + axis);
+  auto type = RankedTensorType::get(shape, rewriter.getF32Type());
+  Value sum = graph::ReduceSumOp::create(rewriter, value.getLoc(), type, value, ArrayRef<int64_t>{axis}, false);
+  if (element.isF32())
+    return sum;
+  return graph::CastOp::create(rewriter, value.getLoc(), type.clone(element), sum, to, false);
 }
 
 /// Whether tensor cores multiply what a convolution of static images reads. `Conv` is a convolution or a transpose.
@@ -64,6 +76,7 @@ int64_t getParts(int64_t rows, int64_t columns, int64_t length, int64_t processo
   return 1;
 }
 
+/// The gradient of filters: a matmul of the windows of all images and of all their gradients.
 struct MatmulOfFilters : OpRewritePattern<graph::ConvOp> {
   MatmulOfFilters(MLIRContext *context, int64_t processors) : OpRewritePattern(context), processors(processors) {}
 
@@ -86,47 +99,36 @@ struct MatmulOfFilters : OpRewritePattern<graph::ConvOp> {
       return rewriter.notifyMatchFailure(op, "the last places of the images are in no window");
 
     int64_t length = batch * pixels[0] * pixels[1], columns = kernel[0] * kernel[1] * inputs;
-    Value windows = moved(op.getX(), {1, 2, 3, 0}, rewriter);
+    Value windows = transposed(op.getX(), {1, 2, 3, 0}, rewriter);
     bool isWhole = areAll(kernel, 1) && areAll(strides, 1) && areAll(before, 0) && areAll(after, 0);
     if (!isWhole)
       windows = graph::WindowsOp::create(rewriter, loc, RankedTensorType::get({length, columns}, element), windows,
                                          kernel, strides, before, after, dilations);
     int64_t parts = getParts(outputs, columns, length, processors);
-    Value gradients = moved(op.getW(), {1, 2, 3, 0}, rewriter);
+    Value gradients = transposed(op.getW(), {1, 2, 3, 0}, rewriter);
     Value product;
     if (parts == 1) {
-      Value a = moved(reshaped(gradients, {length, outputs}, rewriter), {1, 0}, rewriter);
+      Value a = transposed(reshaped(gradients, {length, outputs}, rewriter), {1, 0}, rewriter);
       Value b = reshaped(windows, {length, columns}, rewriter);
       product =
           graph::MatmulOp::create(rewriter, loc, RankedTensorType::get({outputs, columns}, result.getElementType()), a,
                                   b, op.getAccAttr(), op.getToAttr());
     } else {
       auto of = [&](Value value, int64_t width) { return reshaped(value, {parts, length / parts, width}, rewriter); };
-      Value a = moved(of(gradients, outputs), {0, 2, 1}, rewriter);
-      Type wide = rewriter.getF32Type();
-      Value made = graph::MatmulOp::create(rewriter, loc, RankedTensorType::get({parts, outputs, columns}, wide), a,
-                                           of(windows, columns), op.getAccAttr(), rewriter.getStringAttr("float32"));
-      auto type = RankedTensorType::get({outputs, columns}, wide);
-      product = graph::ReduceSumOp::create(rewriter, loc, type, made, ArrayRef<int64_t>{0}, false);
-      if (result.getElementType() != wide)
-        product = graph::CastOp::create(rewriter, loc, type.clone(result.getElementType()), product, op.getTo(), false);
+      Value a = transposed(of(gradients, outputs), {0, 2, 1}, rewriter);
+      auto type = RankedTensorType::get({parts, outputs, columns}, rewriter.getF32Type());
+      Value made = graph::MatmulOp::create(rewriter, loc, type, a, of(windows, columns), op.getAccAttr(),
+                                           rewriter.getStringAttr("float32"));
+      product = summed(made, 0, result.getElementType(), op.getTo(), rewriter);
     }
     Value filters = reshaped(product, {outputs, kernel[0], kernel[1], inputs}, rewriter);
-    rewriter.replaceOp(op, moved(filters, {3, 0, 1, 2}, rewriter));
+    rewriter.replaceOp(op, transposed(filters, {3, 0, 1, 2}, rewriter));
     return success();
   }
 
 private:
   int64_t processors;
 };
-
-Value withZeros(Value value, ArrayRef<int64_t> before, ArrayRef<int64_t> after, RankedTensorType type,
-                PatternRewriter &rewriter) {
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  Value zero =
-      graph::ConstantOp::create(rewriter, value.getLoc(), scalar, cast<ElementsAttr>(rewriter.getZeroAttr(scalar)));
-  return graph::PadOp::create(rewriter, value.getLoc(), type, value, zero, before, after, "constant");
-}
 
 /// The gradient of filters of one channel each: for a channel and a row r of its filter, the matmul of all rows of
 /// images r rows below and all rows of the gradient has the products of any two columns. Their sums along diagonals are
@@ -149,7 +151,7 @@ struct MatmulsOfDepthwiseFilters : OpRewritePattern<graph::ConvOp> {
     int64_t down = op.getDilations()[0], along = op.getDilations()[1];
     // Rows of an image, of which the gradient has one in `down`; behind those that it has, its rows are zeros.
     int64_t more = llvm::divideCeil(rows, down) - 1, ofImage = height + more, all = batch * ofImage - more;
-    auto whole = [&](int64_t extent) { return int64_t(llvm::alignTo(extent, kOfCopy / getElementBytes(element))); };
+    auto whole = [&](int64_t extent) { return int64_t(llvm::alignTo(extent, kCopyBytes / getElementBytes(element))); };
     int64_t across = whole((width - 1) * along + columns), acrossGradient = whole(width);
     auto padded = [&](Value value, int64_t height, int64_t width, ArrayRef<int64_t> before) {
       SmallVector<int64_t> shape = {groups, batch, height, width};
@@ -163,48 +165,30 @@ struct MatmulsOfDepthwiseFilters : OpRewritePattern<graph::ConvOp> {
     images = reshaped(images, {groups, batch * ofImage, down * across}, rewriter);
     Value gradients = padded(op.getW(), ofImage, acrossGradient, {0, 0});
     gradients = reshaped(gradients, {groups, batch * ofImage, acrossGradient}, rewriter);
-    auto part = [&](Value value, int64_t row, int64_t column, int64_t width) {
-      SmallVector<int64_t> sizes = {groups, all, width}, starts = {0, row, column};
-      return graph::SliceOp::create(rewriter, loc, RankedTensorType::get(sizes, element), value,
-                                    rewriter.getI64ArrayAttr(starts), ArrayRef<int64_t>{1, 1, 1},
-                                    rewriter.getI64ArrayAttr(sizes))
-          .getResult();
-    };
-    gradients = part(gradients, 0, 0, acrossGradient);
+    gradients = sliced(gradients, {0, 0, 0}, {groups, all, acrossGradient}, rewriter);
     SmallVector<Value> products;
     for (int64_t row = 0; row < rows; ++row) {
-      Value a = moved(part(images, row / down, row % down * across, across), {0, 2, 1}, rewriter);
+      Value below = sliced(images, {0, row / down, row % down * across}, {groups, all, across}, rewriter);
+      Value a = transposed(below, {0, 2, 1}, rewriter);
       Value made = graph::MatmulOp::create(rewriter, loc, RankedTensorType::get({groups, across, acrossGradient}, wide),
                                            a, gradients, op.getAccAttr(), rewriter.getStringAttr("float32"));
       products.push_back(reshaped(made, {groups, 1, across * acrossGradient}, rewriter));
     }
     auto type = RankedTensorType::get({groups, rows, across * acrossGradient}, wide);
-    Value product = graph::ConcatOp::create(rewriter, loc, TypeRange{type}, products,
-                                            rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(1)));
+    Value product = graph::ConcatOp::create(rewriter, loc, type, products, 1);
     // Of a column and a place of the gradient where the product of both is.
     auto indices = RankedTensorType::get({columns, width}, rewriter.getI64Type());
     auto steps = [&](int64_t axis, int64_t step) -> Value {
-      auto scalar = RankedTensorType::get({}, rewriter.getI64Type());
-      Value by = graph::ConstantOp::create(rewriter, loc, scalar,
-                                           DenseElementsAttr::get(scalar, rewriter.getI64IntegerAttr(step)));
-      SmallVector<NamedAttribute> counted = {
-          rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(axis)),
-          rewriter.getNamedAttr("shape", rewriter.getI64ArrayAttr(indices.getShape())),
-          rewriter.getNamedAttr("to", rewriter.getStringAttr("int64"))};
-      Value count = graph::IotaOp::create(rewriter, loc, TypeRange{indices}, ValueRange{}, counted);
-      return graph::MulOp::create(rewriter, loc, TypeRange{indices}, ValueRange{count, by}, ArrayRef<NamedAttribute>{});
+      Value count =
+          graph::IotaOp::create(rewriter, loc, indices, rewriter.getI64ArrayAttr(indices.getShape()), axis, "int64");
+      return graph::MulOp::create(rewriter, loc, indices, count,
+                                  scalarOf(rewriter.getI64IntegerAttr(step), loc, rewriter));
     };
-    Value diagonals = graph::AddOp::create(rewriter, loc, TypeRange{indices},
-                                           ValueRange{steps(0, acrossGradient), steps(1, along * acrossGradient + 1)},
-                                           ArrayRef<NamedAttribute>{});
-    Value read = graph::GatherOp::create(
-        rewriter, loc, TypeRange{RankedTensorType::get({groups, rows, columns, width}, wide)},
-        ValueRange{product, diagonals}, rewriter.getNamedAttr("axis", rewriter.getI64IntegerAttr(2)));
-    Value sums = graph::ReduceSumOp::create(rewriter, loc, RankedTensorType::get({groups, rows, columns}, wide), read,
-                                            ArrayRef<int64_t>{3}, false);
-    if (result.getElementType() != wide)
-      sums = graph::CastOp::create(rewriter, loc, typeOfTensor(sums).clone(result.getElementType()), sums, op.getTo(),
-                                   false);
+    Value diagonals =
+        graph::AddOp::create(rewriter, loc, indices, steps(0, acrossGradient), steps(1, along * acrossGradient + 1));
+    Value read = graph::GatherOp::create(rewriter, loc, RankedTensorType::get({groups, rows, columns, width}, wide),
+                                         product, diagonals, 2);
+    Value sums = summed(read, 3, result.getElementType(), op.getTo(), rewriter);
     rewriter.replaceOp(op, reshaped(sums, result.getShape(), rewriter));
     return success();
   }
@@ -213,23 +197,19 @@ struct MatmulsOfDepthwiseFilters : OpRewritePattern<graph::ConvOp> {
 /// The images with `steps` - 1 rows and columns of zeros between theirs.
 Value spread(Value images, ArrayRef<int64_t> steps, PatternRewriter &rewriter) {
   RankedTensorType type = typeOfTensor(images);
-  Location loc = images.getLoc();
   int64_t n = type.getDimSize(0), c = type.getDimSize(1), h = type.getDimSize(2), w = type.getDimSize(3);
   auto wide = RankedTensorType::get({n, c, h, steps[0], w, steps[1]}, type.getElementType());
   Value apart = reshaped(images, {n, c, h, 1, w, 1}, rewriter);
   apart = withZeros(apart, {0, 0, 0, 0, 0, 0}, {0, 0, 0, steps[0] - 1, 0, steps[1] - 1}, wide, rewriter);
   apart = reshaped(apart, {n, c, h * steps[0], w * steps[1]}, rewriter);
-  SmallVector<int64_t> sizes = {n, c, (h - 1) * steps[0] + 1, (w - 1) * steps[1] + 1}, starts(4, 0);
-  return graph::SliceOp::create(rewriter, loc, RankedTensorType::get(sizes, type.getElementType()), apart,
-                                rewriter.getI64ArrayAttr(starts), ArrayRef<int64_t>{1, 1, 1, 1},
-                                rewriter.getI64ArrayAttr(sizes));
+  return sliced(apart, {0, 0, 0, 0}, {n, c, (h - 1) * steps[0] + 1, (w - 1) * steps[1] + 1}, rewriter);
 }
 
+/// The gradient of images: a convolution with reversed filters.
 struct ConvolutionOfTranspose : OpRewritePattern<graph::ConvTransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(graph::ConvTransposeOp op, PatternRewriter &rewriter) const override {
-    constexpr int64_t kFewestChannels = 16;
     RankedTensorType x = typeOfTensor(op.getX()), w = typeOfTensor(op.getW());
     if (!isOfTensorCores(op) || llvm::any_of(op.getDilations(), [](int64_t by) { return by < 1; }))
       return rewriter.notifyMatchFailure(op, "no convolution of tensor cores");
@@ -253,7 +233,7 @@ struct ConvolutionOfTranspose : OpRewritePattern<graph::ConvTransposeOp> {
           graph::SliceOp::create(rewriter, op.getLoc(), w, filters, rewriter.getI64ArrayAttr(starts),
                                  rewriter.getDenseI64ArrayAttr({1, 1, -1, -1}), rewriter.getI64ArrayAttr(w.getShape()));
     }
-    filters = moved(filters, {1, 0, 2, 3}, rewriter);
+    filters = transposed(filters, {1, 0, 2, 3}, rewriter);
     auto convolve = [&](RankedTensorType type, Value images, ArrayRef<int64_t> low, ArrayRef<int64_t> high) -> Value {
       return graph::ConvOp::create(rewriter, op.getLoc(), type, images, filters, ArrayRef<int64_t>{1, 1}, low, high,
                                    op.getDilations(), op.getGroups(), op.getAcc(), op.getTo());

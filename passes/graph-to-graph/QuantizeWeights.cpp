@@ -1,7 +1,7 @@
 //===- QuantizeWeights.cpp - weights of matmuls in four bits --------------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/graph-to-graph/Passes.h"
-#include "passes/graph-to-graph/TensorTypes.h"
+#include "passes/graph-to-graph/Rewrites.h"
 
 using namespace mlir;
 
@@ -48,9 +48,7 @@ private:
     };
     Type byte = builder.getIntegerType(8, /*isSigned=*/false);
     Value packed = made(".int4", byte, 2), scale = made(".scale", builder.getF32Type(), group);
-    auto point = RankedTensorType::get({}, byte);
-    Value zero = graph::ConstantOp::create(builder, op.getLoc(), point,
-                                           DenseElementsAttr::get(point, builder.getIntegerAttr(byte, kZero)));
+    Value zero = scalarOf(builder.getIntegerAttr(byte, kZero), op.getLoc(), builder);
     Value whole = graph::UnpackOp::create(builder, op.getLoc(), type.clone(byte), packed, axis);
     Value real = graph::DequantizeOp::create(builder, op.getLoc(), type, whole, scale, zero, axis, group, to);
     if (transpose)

@@ -126,13 +126,12 @@ def _run(graph: Graph, without: Iterable[str], target: Target | str | None) -> d
     unknown = sorted(off - set(PASSES))
     if unknown:
         raise ValueError(f"expected passes ({', '.join(PASSES)}) in without, got {', '.join(unknown)}")
-    off |= {*PASSES} - {*passes_for(None if target is None else Target.of(target))}
+    where = None if target is None else Target.of(target)
+    off |= {*PASSES} - {*passes_for(where)}
     with progress(f"optimising {graph.name}"):
         # By warpgroups, attention has kernels for tensors that are not row-major.
-        strided = target is not None and _has_feature(Target.of(target), "wgmma")
-        is_processor = target is not None and Target.of(target).kind == "cpu"
-        options = _FOR_PROCESSORS if is_processor else {} if target is None else _for_gpu(Target.of(target), strided)
-        return _optimised(graph.module, graph.name, graph, off, strided, options)
+        strided = where is not None and _has_feature(where, "wgmma")
+        return _optimised(graph.module, graph.name, graph, off, strided, _options_for(where))
 
 
 def passes_for(target: Target | None) -> list[str]:
@@ -145,9 +144,14 @@ def passes_for(target: Target | None) -> list[str]:
     return [name for name in PASSES if name not in left_out]
 
 
-def _for_gpu(target: Target, has_warpgroups: bool) -> dict[str, str]:
-    sms = 1 if target.device is None else target.device.sms
-    return {"channels-last": f"channels-last{{patches={str(has_warpgroups).lower()} processors={sms}}}"}
+def _options_for(target: Target | None) -> Mapping[str, str]:
+    """The passes that have options for a target, with these."""
+    if target is None:
+        return {}
+    if target.kind == "cpu":
+        return _FOR_PROCESSORS
+    patches, sms = str(_has_feature(target, "wgmma")).lower(), 1 if target.device is None else target.device.sms
+    return {"channels-last": f"channels-last{{patches={patches} processors={sms}}}"}
 
 
 def _has_feature(target: Target, feature: str) -> bool:

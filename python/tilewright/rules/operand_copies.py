@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from ..devices import GPU, MOST_BLOCKS_YZ
 from ..instructions import WGMMA
 from ..schedules.extents import round_up
+from ..schedules.matmuls.mma import COPY
 from ..schedules.matmuls.problem import Problem
 from ..schedules.matmuls.timed_candidates import timed_candidates
 from ..te import Expr, Tensor, compute, if_then_else
@@ -20,12 +21,10 @@ from .contraction import Contraction
 from .inlining import rewritten
 from .tensor_cores import problem_of, timed_tiles
 
-__all__ = ["LEAST_OF_MANY", "ROW_BYTES", "OperandCopies", "copied", "copies_before"]
+__all__ = ["LEAST_OF_MANY", "OperandCopies", "copied", "copies_before", "has_tiles"]
 
 # Of a kernel that transposes: seconds, and the part of the bandwidth of the memory that it has.
 _LAUNCH, _OF_BANDWIDTH = 3e-6, 0.8
-ROW_BYTES = 16
-"""Rows are multiples of so many bytes where TMA steps over them."""
 _LEAST = 64  # rows and columns of a tile
 LEAST_OF_MANY = 512
 """The bytes of a row of K of one of many matmuls, below which the epilogue decides: few warps an SM compute it."""
@@ -51,7 +50,7 @@ def copies_before(found: Contraction, gpu: GPU | None) -> OperandCopies | None:
         return None
     problem = problem_of(found, dtype)
     turned = problem.turned(swap_ab=False)
-    if any(turned) and dtype != "tf32" or min(problem.M, problem.N) < _LEAST or problem.batch > MOST_BLOCKS_YZ:
+    if any(turned) and dtype != "tf32" or not has_tiles(problem):
         return None
     if problem.batch > 1 and problem.K * problem.item_bytes < LEAST_OF_MANY:
         return None
@@ -68,6 +67,11 @@ def copies_before(found: Contraction, gpu: GPU | None) -> OperandCopies | None:
         moved = 2.0 * rows * problem.K * problem.batch * problem.item_bytes
         by_warpgroups += turns * (_LAUNCH + moved / (_OF_BANDWIDTH * gpu.bandwidth))
     return OperandCopies(turned, padded) if by_warpgroups < by_warps else None
+
+
+def has_tiles(problem: Problem) -> bool:
+    """Whether warpgroups have tiles of so many rows and columns, and blocks for so many matmuls."""
+    return min(problem.M, problem.N) >= _LEAST and problem.batch <= MOST_BLOCKS_YZ
 
 
 def _by_warps(problem: Problem, gpu: GPU, sums: str) -> float | None:
@@ -107,7 +111,7 @@ def _copy(tensor: Tensor, turns: bool) -> Tensor:
     *outer, rows, columns = tensor.shape
     if turns:
         rows, columns = columns, rows
-    length = round_up(columns, ROW_BYTES // item_bytes(tensor))
+    length = round_up(columns, COPY // item_bytes(tensor))
 
     def element(*at: Expr) -> Expr:
         value = tensor(*at[:-2], at[-1], at[-2]) if turns else tensor(*at)

@@ -11,8 +11,9 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-import tilewright.torch.backend as backend  # noqa: E402
-from tilewright.graph import Model, compile_graph  # noqa: E402
+from models.traced import compiled_models  # noqa: E402
+from tilewright.graph import Model  # noqa: E402
+from tilewright.torch import compile_fx  # noqa: E402
 
 CASES: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "pointwise": ({"kernel_size": 1}, (2, 16, 5, 6)),
@@ -31,17 +32,11 @@ CASES: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
 
 def _gradients(ours: nn.Module, x: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Model], list[tuple[Any, Any]]]:
     """The models of both passes of a step, and gradients of the input and of the weights, each with the exact one."""
-    models: list[Model] = []
-
-    def compiled(graph: Any, _: Any) -> Model:
-        models.append(compile_graph(graph, "sim -device=H200"))
-        return models[-1]
-
-    monkeypatch.setattr(backend, "compile_graph", compiled)
+    models = compiled_models(monkeypatch, "sim -device=H200")
     wide = copy.deepcopy(ours).double()
     given, exact = x.clone().requires_grad_(), x.double().requires_grad_()
     torch.compiler.reset()
-    torch.compile(ours, backend=backend.compile_fx, dynamic=False)(given).float().square().sum().backward()
+    torch.compile(ours, backend=compile_fx, dynamic=False)(given).float().square().sum().backward()
     wide(exact).square().sum().backward()
     parameters = [(one.grad, other.grad) for one, other in zip(ours.parameters(), wide.parameters())]
     return models, [(given.grad, exact.grad), *parameters]

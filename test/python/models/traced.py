@@ -14,12 +14,12 @@ import tilewright.torch.backend as backend
 from tilewright.graph import Model, compile_graph
 
 
-def compiled_models(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
-    """The models that torch.compile makes from now on."""
+def compiled_models(monkeypatch: pytest.MonkeyPatch, target: str | None = None) -> list[Model]:
+    """The models that torch.compile makes from now on, for a target or for where the tensors are."""
     models: list[Model] = []
 
-    def compiled(*given: Any) -> Model:
-        models.append(compile_graph(*given))
+    def compiled(graph: Any, where: str) -> Model:
+        models.append(compile_graph(graph, target or where))
         return models[-1]
 
     monkeypatch.setattr(backend, "compile_graph", compiled)
