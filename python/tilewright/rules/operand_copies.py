@@ -19,7 +19,7 @@ from ..te.tensor import ComputeOp, Operation
 from .context import item_bytes
 from .contraction import Contraction
 from .inlining import rewritten
-from .tensor_cores import problem_of, timed_tiles
+from .tensor_cores import problem_of, rows_are_aligned, timed_tiles
 
 __all__ = ["LEAST_OF_MANY", "OperandCopies", "copied", "copies_before", "has_tiles"]
 
@@ -55,17 +55,19 @@ def copies_before(found: Contraction, gpu: GPU | None) -> OperandCopies | None:
     if problem.batch > 1 and problem.K * problem.item_bytes < LEAST_OF_MANY:
         return None
     along = replace(problem, layout=f"{problem.layout[0]}T") if turned[1] else problem
-    padded = not along.is_aligned[0], not along.is_aligned[1]
+    is_aligned = rows_are_aligned(problem, found)
+    padded = not is_aligned[0] and not turned[0], not is_aligned[1] and not turned[1]
     if not any(turned) and not any(padded):
         return None
     by_warps = _by_warps(problem, gpu, found.stage.op.dtype)
-    # The model has the copies to longer rows.
+    # The model knows of copies to longer rows where the extents are no multiples.
     by_warpgroups = min((time for _, time in timed_candidates(along, gpu, "matmul_wgmma")), default=None)
     if by_warpgroups is None or by_warps is None:
         return None
-    for turns, rows in zip(turned, (problem.M, problem.N)):
+    for turns, pads, is_whole, rows in zip(turned, padded, along.is_aligned, (problem.M, problem.N)):
         moved = 2.0 * rows * problem.K * problem.batch * problem.item_bytes
-        by_warpgroups += turns * (_LAUNCH + moved / (_OF_BANDWIDTH * gpu.bandwidth))
+        if turns or pads and is_whole:
+            by_warpgroups += _LAUNCH + moved / (_OF_BANDWIDTH * gpu.bandwidth)
     return OperandCopies(turned, padded) if by_warpgroups < by_warps else None
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "in_whole_tiles",
     "matrices_of",
     "problem_of",
+    "rows_are_aligned",
     "rows_of",
     "timed_tiles",
     "transposed",
@@ -66,14 +67,24 @@ def problem_of(found: Contraction, dtype: str = "") -> Problem:
     return Problem(M, N, K, dtype or found.operand_dtypes[0], layout, batch)
 
 
+def rows_are_aligned(problem: Problem, found: Contraction) -> tuple[bool, bool]:
+    """Of each operand whether the rows of its tensor are multiples of 16 bytes. They may be longer than what is read of
+    them."""
+    lengths = [access.tensor.shape[-1] for access in (found.a, found.b)]
+    a, b = (
+        one * problem.item_bytes % COPY == 0 if isinstance(one, int) else is_aligned
+        for one, is_aligned in zip(lengths, problem.is_aligned)
+    )
+    return a, b
+
+
 def as_stored(problem: Problem, found: Contraction) -> Problem:
     """The matmul that takes as long as this one does. Where rows of a tensor are multiples of 16 bytes, so are the
     extents along them, of which less may be read."""
     step = COPY // problem.item_bytes
     names = "M" if problem.layout[0] == "T" else "K", "K" if problem.layout[1] == "T" else "N"
-    for access, name in zip((found.a, found.b), names):
-        length = access.tensor.shape[-1]
-        if isinstance(length, int) and length % step == 0:
+    for is_aligned, name in zip(rows_are_aligned(problem, found), names):
+        if is_aligned:
             problem = replace(problem, **{name: -(-getattr(problem, name) // step) * step})
     return problem
 

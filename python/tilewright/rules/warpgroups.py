@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..instructions import WGMMA, wgmma
-from ..schedules.matmuls.mma import COPY
-from ..schedules.matmuls.problem import Problem
 from ..schedules.matmuls.timed_candidates import timed_candidates
 from ..schedules.matmuls.warpgroup_tiles import Tiling, no_more, tile_by_wgmma
 from ..te.schedule import Schedule
 from .context import Context, choice
-from .contraction import Contraction
 from .elementwise import inline
 from .groups import Group
 from .operand_copies import LEAST_OF_MANY, has_tiles
 from .plan import Decision
-from .tensor_cores import as_stored, in_whole_tiles, matrices_of, problem_of, rows_of, transposed
+from .tensor_cores import as_stored, in_whole_tiles, matrices_of, problem_of, rows_are_aligned, rows_of, transposed
 
 __all__ = ["Warpgroups"]
 
@@ -47,7 +44,8 @@ class Warpgroups:
         problem = problem_of(found, a)
         if any(problem.turned(swap_ab=False)):
             return None
-        if not _steps_over_rows(problem, found) or not has_tiles(problem):
+        # TMA steps over rows of multiples of 16 bytes.
+        if not all(rows_are_aligned(problem, found)) or not has_tiles(problem):
             return None
         if problem.batch > 1 and problem.K * problem.item_bytes < LEAST_OF_MANY:
             # Few warps an SM compute what comes behind the products, and store the rows of tiles that are not whole.
@@ -93,14 +91,6 @@ class Warpgroups:
             has_whole_tile=(m <= problem.M or not found.stage.is_static) and n <= problem.N,
             joined=group.anchor_axes,
         )
-
-
-def _steps_over_rows(problem: Problem, found: Contraction) -> bool:
-    """Whether TMA steps over the rows of both operands, which may be longer than what is read of them."""
-    if all(problem.is_aligned):
-        return True
-    lengths = [access.tensor.shape[-1] for access in (found.a, found.b)]
-    return all(isinstance(one, int) and one * problem.item_bytes % COPY == 0 for one in lengths)
 
 
 def _cost_behind(group: Group) -> int:

@@ -55,6 +55,28 @@ def test_results(layout: str, dtype: str, batch: tuple[int, ...], monkeypatch: p
     np.testing.assert_array_equal(got, x @ y)
 
 
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("width, is_copied", [(136, False), (141, True), (256, False)])
+@pytest.mark.parametrize("k", [136, 129])
+def test_a_part_of_a_wider_tensor(k: int, width: int, is_copied: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the tensor's rows that TMA steps over, and not what is read of them."""
+    monkeypatch.setattr(operand_copies, "_by_warps", lambda *_: 1.0)
+    A, B, r = (
+        te.placeholder((96, width), "float16", name="A"),
+        te.placeholder((k, 64), "float16", name="B"),
+        te.reduce_axis((0, k), "r"),
+    )
+    C = te.compute(
+        (96, 64), lambda i, j: te.sum(A(i, r).astype("float32") * B(r, j).astype("float32"), axis=r), name="C"
+    )
+    s = tw.auto_schedule(C, SIM, settings=WARPGROUPS)
+    assert ("A_padded" in s.explain()) == is_copied
+    generator = np.random.default_rng(0)
+    a, b = (generator.integers(-3, 4, shape).astype("float16") for shape in ((96, width), (k, 64)))
+    (got,) = testing.run(tw.build(s, [A, B, C], SIM), [a, b], [((96, 64), "float32")])
+    np.testing.assert_array_equal(got, a[:, :k].astype("float64") @ b.astype("float64"))
+
+
 @pytest.mark.sample(1)
 def test_one_operand(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other one ends where K does, and the copy does not: NaN there would be seen."""
