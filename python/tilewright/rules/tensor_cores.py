@@ -12,7 +12,7 @@ from ..instructions import MMA_SYNC, mma_sync
 from ..schedules.matmuls.mma import COPY, tile_by_mma
 from ..schedules.matmuls.problem import Problem
 from ..schedules.matmuls.timed_candidates import timed_candidates
-from ..te import Tensor
+from ..te import Tensor, Var, thread_axis
 from ..te.schedule import Schedule
 from ..te.tensor import Extent
 from .context import Context, choice
@@ -26,8 +26,10 @@ from .simt import anchored
 __all__ = [
     "TensorCores",
     "as_stored",
+    "in_parts",
     "in_whole_tiles",
     "matrices_of",
+    "most_parts",
     "problem_of",
     "rows_are_aligned",
     "rows_of",
@@ -38,9 +40,12 @@ __all__ = [
 _TYPICAL = 1024
 # Seconds that a thread takes for each element that it loads by itself, as measured, while so many blocks of an SM do.
 _BY_ITSELF, _AT_ONCE = 50e-9, 3
+# Threads of a block that adds up parts.
+_ADDING = 128
 
-Tile = tuple[tuple[int, int], tuple[int, int], int, int]
-"""Rows and columns, the warps that share them, the stages of the pipeline, and the K tile."""
+Tile = tuple[tuple[int, int], tuple[int, int], int, int, int]
+"""Rows and columns, the warps that share them, the stages of the pipeline, the K tile, and in how many parts blocks
+share the loop along K."""
 
 
 def matrices_of(group: Group) -> Contraction | None:
@@ -117,21 +122,51 @@ def in_whole_tiles(s: Schedule, group: Group, found: Contraction, tile: Sequence
     return total, [by_tensor[access.tensor.op] for access in (found.a, found.b)]
 
 
-def timed_tiles(problem: Problem, gpu: GPU, sums: str, *, loads_one_by_one: bool = False) -> dict[Tile, float]:
+def most_parts(found: Contraction, problem: Problem) -> int:
+    """In how many parts blocks may share loops along K. Parts of any number of rows could take any memory."""
+    rows = rows_of(found)
+    is_bounded = found.stage.is_static or isinstance(rows, Var) and rows.maximum == problem.M
+    return MOST_BLOCKS_YZ // problem.batch if is_bounded else 1
+
+
+def in_parts(s: Schedule, root: Tensor, total: Tensor, parts: int) -> tuple[Tensor, Tensor]:
+    """Sums along K in so many parts, and what adds up one of them; a thread of a second kernel adds up the parts of a
+    result."""
+    part, _ = s[total].split(s[total].op.reduce_axis[0], nparts=parts)
+    stored = s.rfactor(total, part)
+    assert not isinstance(stored, tuple)
+    sums = s.cache_write(stored, "local")
+    assert not isinstance(sums, list)
+    block, thread = s[root].split(s[root].fuse(*s[root].op.axis), factor=_ADDING)
+    s[root].bind(block, thread_axis("blockIdx.x"))
+    s[root].bind(thread, thread_axis("threadIdx.x"))
+    s[total].set_scope("local")
+    s[total].compute_at(s[root], thread)
+    s[total].unroll(s[total].op.reduce_axis[0])
+    return stored, sums
+
+
+def timed_tiles(
+    problem: Problem, gpu: GPU, sums: str, *, loads_one_by_one: bool = False, parts: int = 1
+) -> dict[Tile, float]:
     """The tiles of a matmul with sums of such a type, with the seconds that each may take, the fastest first.
 
-    With `loads_one_by_one`, no elements of operand A lie together in memory.
+    Operands are read as they lie, where threads have registers for elements that they load one by one. With
+    `loads_one_by_one`, no elements of operand A lie together in memory. Loops along K are in at most `parts`.
     """
     seconds: dict[Tile, float] = {}
-    for one, time in timed_candidates(problem, gpu, "matmul_mma"):
+    timed = timed_candidates(problem, gpu, "matmul_mma")
+    as_they_lie = [one for one in timed if one[0].options.get("pad") == (False, False)]
+    for one, time in as_they_lie or timed:
         options = one.options
-        if {"split_k", "pad"} & options.keys():
+        split_k = options.get("split_k", 1)
+        if split_k > parts:
             continue
         block_k = options.get("block_k", 8 * COPY // problem.item_bytes)
         if block_k % MMA_SYNC[problem.dtype, sums] == 0:
             if loads_one_by_one:
                 time += _loading_one_by_one(problem, gpu, options["tile"], options["warps"])
-            seconds[options["tile"], options["warps"], options["stages"], block_k] = time
+            seconds[options["tile"], options["warps"], options["stages"], block_k, split_k] = time
     return dict(sorted(seconds.items(), key=lambda one: one[1]))
 
 
@@ -145,7 +180,8 @@ class TensorCores:
     """A block of warps computes a tile of the results by ``mma.sync``.
 
     Meanwhile ``cp.async`` loads the next K tiles of the operands to shared memory. Extents are padded to whole tiles,
-    with zeros that are not stored.
+    with zeros that are not stored. With few tiles, several blocks share the loop along K of each; a second kernel adds
+    up what they have, and computes what is made of the results.
     """
 
     name = "tensor cores"
@@ -162,7 +198,8 @@ class TensorCores:
         problem = problem_of(found, a)
         if problem.batch > MOST_BLOCKS_YZ or -(-problem.M // 16) > MOST_BLOCKS_YZ:
             return None
-        seconds = timed_tiles(as_stored(problem, found), gpu, types[1])
+        parts = most_parts(found, problem)
+        seconds = timed_tiles(as_stored(problem, found), gpu, types[1], parts=parts)
         fitting = list(seconds)
         if not fitting:
             return None
@@ -182,10 +219,12 @@ class TensorCores:
         found = matrices_of(group)
         anchor = group.anchor
         assert found is not None and anchor is not None
-        tile, warps, stages, block_k = decision["tile"]
+        tile, warps, stages, block_k, split_k = decision["tile"]
         inline(s, group)
         in_dtype, acc_dtype = found.factor_dtypes[0], anchor.op.dtype
-        total, operands = in_whole_tiles(s, group, found, (*tile, block_k))
+        total, operands = in_whole_tiles(s, group, found, (*tile, block_k * split_k))
+        root = group.root.op.output(0)
+        last, sums = (root, total) if split_k == 1 else in_parts(s, root, total, split_k)
         of_transposed = transposed(found)
         granule = COPY // item_bytes(in_dtype)
         tensors = [access.tensor for access in (found.a, found.b)]
@@ -200,8 +239,8 @@ class TensorCores:
         ]
         tile_by_mma(
             s,
-            group.root.op.output(0),
-            total,
+            last,
+            sums,
             operands,
             mma_sync(in_dtype, acc_dtype, transpose_a=of_transposed[0], transpose_b=of_transposed[1]),
             k_is_in_rows=(not of_transposed[0], of_transposed[1]),
@@ -212,6 +251,6 @@ class TensorCores:
             warps=warps,
             stages=stages,
             group=decision["group"],
-            axes=anchored(s[group.root.op.output(0)], group),
+            axes=anchored(s[root], group) if last is root else None,
             is_async=is_async,
         )

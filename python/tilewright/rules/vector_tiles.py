@@ -7,7 +7,7 @@ from functools import partial
 from ..devices import MOST_BLOCKS_YZ
 from ..schedules.matmuls.simt import fetch, multiply_tiles
 from ..schedules.matmuls.simt_tiles import lanes_of, tiles_for
-from ..te import Expr, Tensor, Var, indexdiv, thread_axis
+from ..te import Expr, Tensor, indexdiv
 from ..te.schedule import Schedule, Stage
 from .context import Context, choice
 from .elementwise import inline
@@ -15,7 +15,7 @@ from .facts import extent_of
 from .groups import Group
 from .plan import Decision
 from .simt import anchored
-from .tensor_cores import in_whole_tiles, matrices_of, problem_of, rows_of, transposed
+from .tensor_cores import in_parts, in_whole_tiles, matrices_of, most_parts, problem_of, rows_of, transposed
 
 __all__ = ["VectorTiles"]
 
@@ -42,17 +42,14 @@ class VectorTiles:
         seconds = tiles_for(
             problem.M, problem.N, problem.K, problem.batch, gpu, context.program.digits.get(found.stage.op, ())
         )
-        rows = rows_of(found)
-        # Parts of any number of rows could take any memory.
-        is_bounded = found.stage.is_static or (isinstance(rows, Var) and rows.maximum == problem.M)
-        parts = MOST_BLOCKS_YZ // problem.batch if is_bounded else 1
+        parts = most_parts(found, problem)
         fitting = [tiles for tiles in seconds if tiles[3] <= parts][:_SETTINGS]
         if not fitting:
             return None
         return Decision(
             self.name,
             group.names,
-            f"{rows} rows, {problem.N} columns, K {problem.K}, in float32"
+            f"{rows_of(found)} rows, {problem.N} columns, K {problem.K}, in float32"
             + (f", {problem.batch} of them" if problem.batch > 1 else ""),
             (choice("tiles", fitting[0], fitting),),
             seconds[fitting[0]],
@@ -66,13 +63,7 @@ class VectorTiles:
         inline(s, group)
         root = group.root.op.output(0)
         total, operands = in_whole_tiles(s, group, found, (*tile, block_k * split_k))
-        last, sums = root, total
-        if split_k > 1:
-            part, _ = s[total].split(s[total].op.reduce_axis[0], nparts=split_k)
-            last = s.rfactor(total, part)
-            assert not isinstance(last, tuple)
-            sums = s.cache_write(last, "local")
-            self._add_up(s[root], s[total])
+        last, sums = (root, total) if split_k == 1 else in_parts(s, root, total, split_k)
         s[sums].set_scope("local")
         ways = (not of_transposed[0], of_transposed[1])
         tensors = [access.tensor for access in (found.a, found.b)]
@@ -96,15 +87,6 @@ class VectorTiles:
         """How many neighbours of an operand's row are loaded together, or computed of such."""
         program = context.program
         return 1 if operand.op in program.apart else program.together.get(operand.op, extent_of(operand.shape[-1]))
-
-    def _add_up(self, root: Stage, total: Stage) -> None:
-        """A thread adds up the parts of a result."""
-        block, thread = root.split(root.fuse(*root.op.axis), factor=128)
-        root.bind(block, thread_axis("blockIdx.x"))
-        root.bind(thread, thread_axis("threadIdx.x"))
-        total.set_scope("local")
-        total.compute_at(root, thread)
-        total.unroll(total.op.reduce_axis[0])
 
 
 def _turned(block_k: int, *at: Expr) -> list[Expr]:
