@@ -19,7 +19,7 @@ from ..te.tensor import ComputeOp, Operation
 from .context import item_bytes
 from .contraction import Contraction
 from .inlining import rewritten
-from .tensor_cores import problem_of, rows_are_aligned, timed_tiles
+from .tensor_cores import most_parts, problem_of, rows_are_aligned, timed_tiles
 
 __all__ = ["LEAST_OF_MANY", "OperandCopies", "copied", "copies_before", "has_tiles"]
 
@@ -59,7 +59,7 @@ def copies_before(found: Contraction, gpu: GPU | None) -> OperandCopies | None:
     padded = not is_aligned[0] and not turned[0], not is_aligned[1] and not turned[1]
     if not any(turned) and not any(padded):
         return None
-    by_warps = _by_warps(problem, gpu, found.stage.op.dtype)
+    by_warps = _by_warps(found, problem, gpu)
     # The model knows of copies to longer rows where the extents are no multiples.
     by_warpgroups = min((time for _, time in timed_candidates(along, gpu, "matmul_wgmma")), default=None)
     if by_warpgroups is None or by_warps is None:
@@ -76,16 +76,10 @@ def has_tiles(problem: Problem) -> bool:
     return min(problem.M, problem.N) >= _LEAST and problem.batch <= MOST_BLOCKS_YZ
 
 
-def _by_warps(problem: Problem, gpu: GPU, sums: str) -> float | None:
+def _by_warps(found: Contraction, problem: Problem, gpu: GPU) -> float | None:
     """The seconds that ``mma.sync`` may take for operands as they lie."""
-    if not all(problem.is_aligned):
-        found = timed_candidates(problem, gpu, "matmul_mma")
-        as_they_lie = [
-            time for one, time in found if one.options.get("pad") == (False, False) and "split_k" not in one.options
-        ]
-        if as_they_lie:
-            return min(as_they_lie)
-    return next(iter(timed_tiles(problem, gpu, sums).values()), None)
+    parts = most_parts(found, problem)
+    return next(iter(timed_tiles(problem, gpu, found.stage.op.dtype, parts=parts).values()), None)
 
 
 def copied(found: Contraction, copies: OperandCopies) -> tuple[Operation, list[Operation]]:

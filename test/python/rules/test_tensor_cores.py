@@ -29,6 +29,22 @@ def test_each_tile(place: int) -> None:
     np.testing.assert_array_equal(got, case.exact[0])
 
 
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("is_last", [True, False])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_blocks_share_the_loop_along_k(dtype: str, is_last: bool) -> None:
+    """Few rows of a long K are no work for all SMs, unless blocks share it. The epilogue is of whole sums."""
+    M, N, K = 20, 91, 2051
+    case = matmul(M, N, K, dtype=dtype, acc="float32", b=is_last, epilogue=None if is_last else lambda v: v * v)
+    (out,) = case.outputs
+    s = tw.auto_schedule(out, "sim -device=H200")
+    assert s.plan is not None and s.plan.decisions[0].rule == "tensor cores"
+    assert s.plan.decisions[0]["tile"][-1] > 1
+    function = tw.build(s, [*case.inputs, out], "sim", "matmul")
+    (got,) = testing.run(function, case.arrays, [((M, N), "float32")])
+    np.testing.assert_array_equal(got, case.exact[0])
+
+
 WARPGROUPS = [
     ((128, 256, 128), {"b": True}, "bfloat16"),
     ((200, 256, 136), {}, "float16"),
