@@ -130,8 +130,10 @@ def most_parts(found: Contraction, problem: Problem) -> int:
 
 
 def in_parts(s: Schedule, root: Tensor, total: Tensor, parts: int) -> tuple[Tensor, Tensor]:
-    """Sums along K in so many parts, and what adds up one of them; a thread of a second kernel adds up the parts of a
-    result."""
+    """Sums along K in so many parts, and what adds up one part.
+
+    A second kernel adds up the parts, a thread those of a result.
+    """
     part, _ = s[total].split(s[total].op.reduce_axis[0], nparts=parts)
     stored = s.rfactor(total, part)
     assert not isinstance(stored, tuple)
@@ -180,7 +182,7 @@ class TensorCores:
     """A block of warps computes a tile of the results by ``mma.sync``.
 
     Meanwhile ``cp.async`` loads the next K tiles of the operands to shared memory. Extents are padded to whole tiles,
-    with zeros that are not stored. With few tiles, several blocks share the loop along K of each; a second kernel adds
+    with zeros that are not stored. With few tiles, several blocks share the loop along K of each. A second kernel adds
     up what they have, and computes what is made of the results.
     """
 
