@@ -13,90 +13,82 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+from matmul_candidates import problem_of
+from measuring import compile_all
 from random_cases import draw
 
 import tilewright as tw
 from tilewright import te
-
-Extents = tuple[int, int, int, str, str]
-
-
-def drawn(seed: int, count: int, rows: int) -> list[Extents]:
-    """Rows, columns, K, layout and type: of 9 rows to so many: fewer are no tiles' work."""
-    found: list[Extents] = []
-    for case in draw(seed, "odd matmul", 40 * count):
-        a, b = (one.shape for one in case.arrays)
-        options = dict(case.options)
-        M, K = reversed(a) if options["transpose_a"] else a
-        N = b[0] if options["transpose_b"] else b[1]
-        if 8 < M <= rows and len(found) < count:
-            layout = "NT"[options["transpose_a"]] + "NT"[options["transpose_b"]]
-            found.append((M, N, K, layout, case.arrays[0].dtype))
-    return found
+from tilewright.rules import matrices, operand_copies
+from tilewright.schedules.matmuls.problem import Problem
 
 
-def program(what: Extents) -> list[te.Tensor]:
-    M, N, K, layout, dtype = what
-    A = te.placeholder((M, K) if layout[0] == "N" else (K, M), dtype, name="A")
-    B = te.placeholder((K, N) if layout[1] == "N" else (N, K), dtype, name="B")
+def drawn(seed: int, count: int, rows: int) -> list[Problem]:
+    """Matmuls of 9 rows to so many. Fewer rows are no work for tiles."""
+    found = map(problem_of, draw(seed, "odd matmul", 40 * count))
+    return [one for one in found if 8 < one.M <= rows][:count]
+
+
+def program(what: Problem) -> list[te.Tensor]:
+    M, N, K = what.M, what.N, what.K
+    A = te.placeholder((M, K) if what.layout[0] == "N" else (K, M), what.dtype, name="A")
+    B = te.placeholder((K, N) if what.layout[1] == "N" else (N, K), what.dtype, name="B")
     k = te.reduce_axis((0, K), name="k")
 
     def product(i: te.Expr, j: te.Expr) -> te.Expr:
-        a, b = A[i, k] if layout[0] == "N" else A[k, i], B[k, j] if layout[1] == "N" else B[j, k]
+        a, b = A[i, k] if what.layout[0] == "N" else A[k, i], B[k, j] if what.layout[1] == "N" else B[j, k]
         return te.sum(a.astype("float32") * b.astype("float32"), axis=k)
 
     C = te.compute((M, N), product, name="C")
-    return [A, B, te.compute((M, N), lambda i, j: C[i, j].astype(dtype), name="D")]
+    return [A, B, te.compute((M, N), lambda i, j: C[i, j].astype(what.dtype), name="D")]
 
 
-def function_of(what: Extents, way: str, settings: dict[str, Any], target: str) -> Any:
-    """Compiled with copies of the operands always, never, or where the model says so."""
-    from tilewright.rules import matrices, operand_copies
-
-    found = operand_copies.copies_before
-    by_warps = operand_copies._by_warps
+@contextmanager
+def copying(way: str) -> Iterator[None]:
+    """Operands are copied always, never, or where the model says so."""
+    found, by_warps = matrices.copies_before, operand_copies._by_warps
     if way == "as it lies":
         matrices.copies_before = lambda *_: None
     elif way == "copied":
         operand_copies._by_warps = lambda *_: 1.0
     try:
-        args = program(what)
-        s = tw.auto_schedule(args[-1], target, settings={"D": settings} if settings else None)
-        function = tw.build(s, args, target=target, name="matmul")
-        rules = [(one.rule, one.settings, one.seconds) for one in s.plan or ()]
+        yield
     finally:
         matrices.copies_before, operand_copies._by_warps = found, by_warps
-    return function, rules
 
 
-def compiled(*what: Any) -> str:
+def function_of(what: Problem, way: str, settings: dict[str, Any], target: str) -> Any:
+    """Compiled, with the decisions of the plan."""
+    args = program(what)
+    with copying(way):
+        s = tw.auto_schedule(args[-1], target, settings={"D": settings} if settings else None)
+    return tw.build(s, args, target=target, name="matmul"), s.plan or ()
+
+
+def compiled(case: tuple[Problem, str, dict[str, Any]], target: str) -> dict[str, Any]:
+    """Leaves the kernels in the cache; says why if it cannot."""
     try:
-        function_of(*what)
+        function_of(*case, target)
     except Exception as error:
-        return str(error).splitlines()[0]
-    return ""
+        return {"failure": str(error).splitlines()[0]}
+    return {}
 
 
-def ways(what: Extents, best: int, target: str) -> list[tuple[str, dict[str, Any]]]:
+def ways(what: Problem, best: int, target: str) -> list[tuple[str, dict[str, Any]]]:
     """How each is scheduled: the plan's own first."""
-    from tilewright.rules import matrices
-
     found: list[tuple[str, dict[str, Any]]] = [("model", {}), ("copied", {})]
-    given, matrices.copies_before = matrices.copies_before, lambda *_: None
-    try:
+    with copying("as it lies"):
         plan = tw.auto_schedule(program(what)[-1], target, settings={"D": {"rule": "tensor cores"}}).plan
-    finally:
-        matrices.copies_before = given
     tiles = [c.alternatives for one in plan or () for c in one.choices if c.name == "tile"][0]
     taken = list(tiles[: best // 2])
     for kind in (lambda one: one[-1], lambda one: (one[-1] > 1, one[0]), lambda one: (one[-1], one[0][0])):
@@ -120,21 +112,21 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 2) - 1))
     given = parser.parse_args()
     begin, target = time.monotonic(), f"cuda -device={given.device}"
-    jobs = {what: ways(what, given.best, target) for what in drawn(given.seed, given.count, given.rows)}
+    problems = drawn(given.seed, given.count, given.rows)
+    cases = [(what, *how) for what in problems for how in ways(what, given.best, target)]
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"TILEWRIGHT_CACHE": "on", "TILEWRIGHT_CACHE_DIR": folder}
-        with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
-            ready = {
-                what: [(way, s, pool.submit(compiled, what, way, s, target)) for way, s in some]
-                for what, some in jobs.items()
-            }
-            why = {what: [(way, s, one.result()) for way, s, one in some] for what, some in ready.items()}
+        said = compile_all(cases, target, given.workers, begin + 0.6 * given.budget, compiled)
         print(f"compiled after {time.monotonic() - begin:.0f} s", flush=True)
-        measure(given, target, why, begin)
+        ready: dict[Problem, list[tuple[str, Any, dict[str, Any]]]] = {what: [] for what in problems}
+        for (what, way, settings), one in zip(cases, said, strict=True):
+            ready[what].append((way, settings, one))
+        measure(given, target, ready, begin)
 
 
-def measure(given: Any, target: str, ready: dict[Extents, list[tuple[str, Any, str]]], begin: float) -> None:
+def measure(given: Any, target: str, ready: dict[Problem, list[tuple[str, Any, dict[str, Any]]]], begin: float) -> None:
     import torch
+    from model_shapes import operands
     from simt import Bench
 
     bench = Bench()
@@ -144,25 +136,20 @@ def measure(given: Any, target: str, ready: dict[Extents, list[tuple[str, Any, s
     for what, some in ready.items():
         if time.monotonic() - begin > given.budget:
             break
-        M, N, K, layout, dtype = what
-        a, b = (
-            torch.randn(*(shape if one == "N" else reversed(shape)), device="cuda").to(getattr(torch, dtype))
-            for one, shape in zip(layout, ((M, K), (K, N)))
-        )
-        left, right = (each.mT if there == "T" else each for each, there in zip((a, b), layout))
+        a, b = operands(what)
+        left, right = (each.mT if there == "T" else each for each, there in zip((a, b), what.layout))
         expected = left.double() @ right.double()
-        output = torch.empty(M, N, device="cuda", dtype=a.dtype)
+        output = torch.empty(expected.shape, device="cuda", dtype=a.dtype)
         calls: list[Any] = [lambda left=left, right=right: left @ right]
         rows: list[dict[str, Any]] = []
-        for way, settings, failure in some:
-            row: dict[str, Any] = {"way": way, "settings": settings}
+        for way, settings, said in some:
+            row: dict[str, Any] = {"way": way, "settings": settings, **said}
             rows.append(row)
-            if failure:
-                row["failure"] = failure
+            if "failure" in row:
                 continue
-            function, rules = function_of(what, way, settings, target)
-            row["rules"] = [(rule, str(how)) for rule, how, _ in rules]
-            row["model_us"] = [round(1e6 * seconds, 2) if seconds else None for _, _, seconds in rules]
+            function, decisions = function_of(what, way, settings, target)
+            row["rules"] = [(one.rule, str(one.settings)) for one in decisions]
+            row["model_us"] = [round(1e6 * one.seconds, 2) if one.seconds else None for one in decisions]
             output.fill_(-1)
             function(a, b, output)
             torch.cuda.synchronize()
@@ -173,7 +160,7 @@ def measure(given: Any, target: str, ready: dict[Extents, list[tuple[str, Any, s
         for row in rows:
             if "at" in row:
                 row["us"] = round(1e3 * times[row.pop("at")], 2)
-        record["problems"].append({"what": what, "torch_us": round(1e3 * times[0], 2), "candidates": rows})
+        record["problems"].append({"what": astuple(what), "torch_us": round(1e3 * times[0], 2), "candidates": rows})
         best = min((row for row in rows if "us" in row), key=lambda row: row["us"])
         print(
             f"{what}: torch {1e3 * times[0]:.1f}, chosen {rows[0].get('us')} {rows[0].get('rules')}, "
@@ -184,5 +171,4 @@ def measure(given: Any, target: str, ready: dict[Extents, list[tuple[str, Any, s
 
 
 if __name__ == "__main__":
-    random.seed(0)
     main()
