@@ -57,31 +57,36 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
     CopiedElements copied = getCopied(value);
     auto load = dyn_cast_or_null<memref::LoadOp>(copied.load);
     auto wideLoad = dyn_cast_or_null<vector::LoadOp>(copied.load);
+    // A load of the first elements, as made by vectorizing what is there of a row.
+    auto partLoad = value.getDefiningOp<vector::MaskedLoadOp>();
+    auto part = partLoad ? partLoad.getMask().getDefiningOp<vector::CreateMaskOp>() : vector::CreateMaskOp();
     auto vector = dyn_cast<VectorType>(value.getType());
     int64_t elements = vector ? vector.getNumElements() : 1;
     int64_t bytes = elements * getElementBytes(getElementTypeOrSelf(value.getType()));
-    if ((!load && !wideLoad) || (bytes != 4 && bytes != 8 && bytes != 16)) {
+    bool isLoad = load || wideLoad || part;
+    if (!isLoad || (bytes != 4 && bytes != 8 && bytes != 16)) {
       InFlightDiagnostic diag = op->emitError()
                                 << "software_pipeline: expected copies of 4, 8 or 16 bytes that lie together, as only "
                                    "these can be asynchronous, got ";
-      if (Value strided = load || wideLoad ? Value() : getStridedSource(value))
+      if (Value strided = isLoad ? Value() : getStridedSource(value))
         return diag << "elements of several loads of " << getBufferName(strided)
                     << ", of whose strides it is not known that elements lie together and aligned: the last must be 1, "
                        "and te.var has "
                        "divisible_by";
-      if (!load && !wideLoad)
+      if (!isLoad)
         return diag
                << "elements of several loads: vectorize an axis along which they lie together, by at most 16 bytes";
       return diag << bytes << ": vectorize the stage that copies";
     }
-    Value source = load ? load.getMemRef() : wideLoad.getBase();
+    Value source = load ? load.getMemRef() : wideLoad ? wideLoad.getBase() : partLoad.getBase();
+    ValueRange from = load ? load.getIndices() : wideLoad ? wideLoad.getIndices() : partLoad.getIndices();
     if (!hasUnitRows(cast<MemRefType>(source.getType())))
       return op->emitError() << "software_pipeline: expected to copy from rows of elements that lie side by side, got "
                              << getBufferName(source) << ", whose last stride is not 1";
     OpBuilder builder(op);
     // What is read once does not belong into the first cache; only whole lines of 16 bytes can pass it by.
     UnitAttr bypass = bytes == 16 ? builder.getUnitAttr() : nullptr;
-    Value copiedElements;
+    Value copiedElements = part ? part.getOperands().front() : Value();
     if (copied.choice) {
       // Of what is not there nothing is read, and zeros are written. The address is computed all the same.
       for (Operation &inner : llvm::make_early_inc_range(copied.choice.thenBlock()->without_terminator()))
@@ -92,10 +97,9 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
       copiedElements = arith::SelectOp::create(builder, op->getLoc(), copied.choice.getCondition(), all, none);
     }
     nvgpu::DeviceAsyncCopyOp::create(builder, op->getLoc(), nvgpu::DeviceAsyncTokenType::get(&getContext()), target, to,
-                                     source, load ? load.getIndices() : wideLoad.getIndices(),
-                                     builder.getIndexAttr(elements), copiedElements, bypass);
+                                     source, from, builder.getIndexAttr(elements), copiedElements, bypass);
     op->erase();
-    Operation *choice = copied.choice ? copied.choice.getOperation() : copied.load;
+    Operation *choice = copied.choice ? copied.choice.getOperation() : part ? partLoad : copied.load;
     if (choice->use_empty())
       choice->erase();
     return success();

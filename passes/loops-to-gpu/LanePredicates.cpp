@@ -108,6 +108,16 @@ bool isSameInAllLanes(Value condition, scf::ForOp loop, int64_t lanes) {
          index::getDivisor(compare.getRhs(), variable) % lanes == 0;
 }
 
+bool holdsInFirstLanes(Value condition, scf::ForOp loop, int64_t lanes) {
+  if (isSameInAllLanes(condition, loop, lanes))
+    return true;
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return holdsInFirstLanes(both.getLhs(), loop, lanes) && holdsInFirstLanes(both.getRhs(), loop, lanes);
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  return compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
+         getGrowth(compare, loop.getInductionVar()) == 1;
+}
+
 Value LanePredicates::holdsInAllLanes(OpBuilder &builder, Value condition) {
   Operation *op = condition.getDefiningOp();
   if (!op || !loop->isAncestor(op))

@@ -11,6 +11,10 @@ namespace tilewright {
 /// Whether a condition in a loop of that many lanes is the same in all of them.
 bool isSameInAllLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lanes);
 
+/// Whether a condition holds in no lane behind one in which it does not: it is the same in all, or an index that grows
+/// by one from lane to lane is below a bound.
+bool holdsInFirstLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lanes);
+
 /// Whether the iterations of a loop, so many, compute the same as lanes that all do one access before the next: no
 /// iteration loads or stores an element that an earlier iteration stores or loads behind that.
 bool areLanesIndependent(mlir::scf::ForOp loop, int64_t lanes);

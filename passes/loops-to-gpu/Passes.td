@@ -188,8 +188,8 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
       scf.for %j = ...
     }
     ```
-    A choice between two values that all lanes make alike, as at a tensor's edge, becomes one between vectors. A loop
-    whose body has no vector form, or none with wider accesses behind its predicate, stays a loop. A loop also stays if
+    A choice between two values that all lanes make alike, as at a tensor's edge, becomes one between vectors. An
+    asynchronous copy of what is there in the first lanes, and of zeros, becomes a `vector.maskedload`. A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop. A loop also stays if
     an iteration loads or stores what an earlier iteration stores or loads after that, such as a sum in memory. As
     lanes, all iterations would do the first access before any does the next. Lanes may lie together in several rows of
     a row-major tensor, where one number is split into the indices. A vector then takes them from the tensor as one row.
@@ -242,6 +242,7 @@ def ConvertCopiesToAsync : Pass<"convert-copies-to-async", "mlir::func::FuncOp">
     nvgpu.device_async_copy %a[%i], %s[%j], 4 {bypassL1} : memref<64xf32> to memref<32xf32, #gpu.address_space<workgroup>>
     ```
     Where a choice is stored between such a load and zero, the copy is of all elements or of none, and the rest is zero.
+    A `vector.maskedload` of the first elements becomes a copy of as many.
   }];
   let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
   let dependentDialects = ["mlir::nvgpu::NVGPUDialect"];

@@ -61,12 +61,31 @@ public:
       // What stands in place of elements that are not there, for all lanes or for none. A predicate around nothing of
       // the kind is hoisted instead.
       if (auto choice = dyn_cast<scf::IfOp>(op))
-        return isSameInAllLanes(choice.getCondition(), loop, lanes) && canVectorize(*choice.thenBlock()) &&
+        return loadsFirstLanes(choice) ||
+               isSameInAllLanes(choice.getCondition(), loop, lanes) && canVectorize(*choice.thenBlock()) &&
                (choice.elseBlock() ? canVectorize(*choice.elseBlock())
                                    : !choice.thenBlock()->getOps<scf::IfOp>().empty());
       return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op) &&
              llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
     });
+  }
+
+  /// Whether an asynchronous copy takes what a choice yields: elements that lie together, in the first lanes, and zeros.
+  /// The copy reads as many elements as there are.
+  bool loadsFirstLanes(scf::IfOp choice) {
+    if (onProcessor || choice.getNumResults() != 1 || !choice.getResult(0).hasOneUse() ||
+        isSameInAllLanes(choice.getCondition(), loop, lanes) || !holdsInFirstLanes(choice.getCondition(), loop, lanes))
+      return false;
+    Value result = choice.getResult(0), other = choice.elseYield().getOperand(0);
+    auto store = dyn_cast<memref::StoreOp>(*result.getUsers().begin());
+    auto load = choice.thenYield().getOperand(0).getDefiningOp<memref::LoadOp>();
+    Attribute zero;
+    return store && store->hasAttr(schedule::kAsyncAttr) && load && load->getBlock() == choice.thenBlock() &&
+           matchPattern(other, m_Constant(&zero)) && zero == builder.getZeroAttr(other.getType()) &&
+           getWidth(load.getMemRef(), load.getIndices()) == lanes &&
+           getWidth(store.getMemRef(), store.getIndices()) == lanes &&
+           llvm::all_of(choice.thenBlock()->without_terminator(),
+                        [&](Operation &op) { return &op == load || isa<affine::AffineApplyOp>(op); });
   }
 
   /// Whether some access gets wider by it. What a GPU's thread keeps for itself is in registers anyway.
@@ -248,7 +267,40 @@ private:
     return builder.clone(*op, mapping)->getResult(cast<OpResult>(value).getResultNumber());
   }
 
+  /// In how many lanes a condition holds that does so in the first ones.
+  Value countFirstLanes(Value condition, Location loc) {
+    Value all = arith::ConstantIndexOp::create(builder, loc, lanes),
+          none = arith::ConstantIndexOp::create(builder, loc, 0);
+    if (isSameInAllLanes(condition, loop, lanes))
+      return arith::SelectOp::create(builder, loc, inFirstLane(condition), all, none);
+    if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+      Value left = countFirstLanes(both.getLhs(), loc), right = countFirstLanes(both.getRhs(), loc);
+      return arith::MinSIOp::create(builder, loc, left, right);
+    }
+    auto compare = condition.getDefiningOp<arith::CmpIOp>();
+    Value place = inFirstLane(compare.getLhs()), bound = inFirstLane(compare.getRhs());
+    Value there = arith::SubIOp::create(builder, loc, bound, place);
+    return arith::MaxSIOp::create(builder, loc, none, arith::MinSIOp::create(builder, loc, all, there));
+  }
+
+  /// The vector twin of a choice that loads the elements of the first lanes.
+  void visitFirstLanes(scf::IfOp choice) {
+    Location loc = choice.getLoc();
+    auto load = choice.thenYield().getOperand(0).getDefiningOp<memref::LoadOp>();
+    auto type = VectorType::get({lanes}, load.getMemRefType().getElementType());
+    Value mask = vector::CreateMaskOp::create(builder, loc, VectorType::get({lanes}, builder.getI1Type()),
+                                              countFirstLanes(choice.getCondition(), loc));
+    Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    auto [buffer, indices] = getVectorPlace(load.getMemRef(), load.getIndices(), 0, loc);
+    lane.map(choice.getResult(0),
+             vector::MaskedLoadOp::create(builder, loc, type, buffer, indices, mask, zeros,
+                                          getAlignment(load.getMemRef(), lanes))
+                 .getResult());
+  }
+
   void visitChoice(scf::IfOp choice) {
+    if (loadsFirstLanes(choice))
+      return visitFirstLanes(choice);
     SmallVector<Type> types =
         llvm::map_to_vector(choice.getResultTypes(), [&](Type type) -> Type { return VectorType::get({lanes}, type); });
     bool hasElse = choice.elseBlock();

@@ -39,6 +39,48 @@ func.func @edges(%A: memref<30x24xf32>, %i: index, %o: index) {
 
 // -----
 
+// Of a row whose elements end between the lanes, the copy reads as many as there are, and of other rows none.
+#index = affine_map<(i, j) -> (i * 4 + j)>
+// CHECK-LABEL: func.func @first_lanes
+// CHECK-SAME:    %[[A:.*]]: memref<30x24xf32>, %[[I:.*]]: index, %[[J:.*]]: index
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[ALL:.*]] = arith.constant 4 : index
+// CHECK-DAG:     %[[END:.*]] = arith.constant 22 : index
+// CHECK:         %[[ROW:.*]] = arith.cmpi slt, %[[I]], %{{.*}} : index
+// CHECK:         %[[OFROW:.*]] = arith.select %[[ROW]], %[[ALL]], %[[NONE]] : index
+// CHECK:         %[[AT:.*]] = affine.apply #{{.*}}()[%[[J]]]
+// CHECK:         %[[THERE:.*]] = arith.subi %[[END]], %[[AT]] : index
+// CHECK:         %[[ATMOST:.*]] = arith.minsi %[[THERE]], %[[ALL]] : index
+// CHECK:         %[[ATLEAST:.*]] = arith.maxsi %[[ATMOST]], %[[NONE]] : index
+// CHECK:         %[[COPIED:.*]] = arith.minsi %[[OFROW]], %[[ATLEAST]] : index
+// CHECK:         nvgpu.device_async_copy %[[A]][%[[I]], %{{.*}}], %{{.*}}[%[[NONE]]], 4, %[[COPIED]] {bypassL1} : memref<30x24xf32> to memref<4xf32, #gpu.address_space<workgroup>>
+// CHECK-NOT:     scf.for
+func.func @first_lanes(%A: memref<30x24xf32>, %i: index, %o: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c22 = arith.constant 22 : index
+  %c30 = arith.constant 30 : index
+  %shared = memref.alloc() : memref<4xf32, #gpu.address_space<workgroup>>
+  scf.for %j = %c0 to %c4 step %c1 {
+    %k = affine.apply #index(%o, %j)
+    %row = arith.cmpi slt, %i, %c30 : index
+    %column = arith.cmpi slt, %k, %c22 : index
+    %inside = arith.andi %row, %column : i1
+    %x = scf.if %inside -> f32 {
+      %y = memref.load %A[%i, %k] : memref<30x24xf32>
+      scf.yield %y : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      scf.yield %zero : f32
+    }
+    memref.store %x, %shared[%j] {schedule.async} : memref<4xf32, #gpu.address_space<workgroup>>
+  } {schedule.vectorize}
+  return
+}
+
+// -----
+
 // Lanes that may differ have no such choice: outside of the copy the loop stays.
 #index = affine_map<(i, j) -> (i * 4 + j)>
 // CHECK-LABEL: func.func @between_lanes

@@ -77,6 +77,43 @@ def test_a_part_of_a_wider_tensor(k: int, width: int, is_copied: bool, monkeypat
     np.testing.assert_array_equal(got, a[:, :k].astype("float64") @ b.astype("float64"))
 
 
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("in_parts", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn"])
+@pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
+def test_warps_copy_a_part_of_a_wider_tensor(layout: str, dtype: str, in_parts: bool) -> None:
+    """``cp.async`` reads as many bytes of the last 16 as are multiplied: those behind them are not numbers."""
+    m, n, k, step = 29, 37, 1021, 16 // as_dtype(dtype).itemsize
+    sizes = [(k, m) if layout[0] == "T" else (m, k), (n, k) if layout[1] == "T" else (k, n)]
+    A, B = (
+        te.placeholder((rows, -(-columns // step) * step), dtype, name=name) for name, (rows, columns) in zip("AB", sizes)
+    )
+    r = te.reduce_axis((0, k), "r")
+
+    def element(i: Any, j: Any) -> te.Expr:
+        x, y = A(r, i) if layout[0] == "T" else A(i, r), B(j, r) if layout[1] == "T" else B(r, j)
+        return te.sum(x.astype("float32") * y.astype("float32"), axis=r)
+
+    C = te.compute((m, n), element, name="C")
+    warps: Any = {"rule": "tensor cores"}
+    plan = tw.auto_schedule(C, SIM, settings={"C": warps}).plan
+    tiles = next(one.alternatives for decision in plan or () for one in decision.choices if one.name == "tile")
+    warps["tile"] = max((tile for tile in tiles if tile[2] > 1), key=lambda tile: tile[-1] if in_parts else -tile[-1])
+    generator = np.random.default_rng(0)
+    a, b = (generator.integers(-3, 4, tuple(map(int, one.shape))).astype(as_dtype(dtype)) for one in (A, B))
+    for array, (_, columns) in zip((a, b), sizes):
+        array[:, columns:] = np.nan
+    (got,) = testing.run(
+        tw.build(tw.auto_schedule(C, SIM, settings={"C": warps}), [A, B, C], SIM), [a, b], [((m, n), "float32")]
+    )
+    x, y = (
+        array[:, :columns].astype("float64").T if how == "T" else array[:, :columns].astype("float64")
+        for array, (_, columns), how in zip((a, b), sizes, layout)
+    )
+    np.testing.assert_array_equal(got, x @ y)
+    tw.build(tw.auto_schedule(C, H200, settings={"C": warps}), [A, B, C], H200)
+
+
 @pytest.mark.sample(1)
 def test_one_operand(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other one ends where K does, and the copy does not: NaN there would be seen."""
