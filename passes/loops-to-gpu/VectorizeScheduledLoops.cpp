@@ -61,17 +61,17 @@ public:
       // What stands in place of elements that are not there, for all lanes or for none. A predicate around nothing of
       // the kind is hoisted instead.
       if (auto choice = dyn_cast<scf::IfOp>(op))
-        return loadsFirstLanes(choice) ||
-               isSameInAllLanes(choice.getCondition(), loop, lanes) && canVectorize(*choice.thenBlock()) &&
-               (choice.elseBlock() ? canVectorize(*choice.elseBlock())
-                                   : !choice.thenBlock()->getOps<scf::IfOp>().empty());
+        return loadsFirstLanes(choice) || isSameInAllLanes(choice.getCondition(), loop, lanes) &&
+                                              canVectorize(*choice.thenBlock()) &&
+                                              (choice.elseBlock() ? canVectorize(*choice.elseBlock())
+                                                                  : !choice.thenBlock()->getOps<scf::IfOp>().empty());
       return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op) &&
              llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
     });
   }
 
-  /// Whether an asynchronous copy takes what a choice yields: elements that lie together, in the first lanes, and zeros.
-  /// The copy reads as many elements as there are.
+  /// Whether an asynchronous copy takes what a choice yields: elements that lie together, in the first lanes, and
+  /// zeros. The copy reads as many elements as there are.
   bool loadsFirstLanes(scf::IfOp choice) {
     if (onProcessor || choice.getNumResults() != 1 || !choice.getResult(0).hasOneUse() ||
         isSameInAllLanes(choice.getCondition(), loop, lanes) || !holdsInFirstLanes(choice.getCondition(), loop, lanes))
@@ -292,10 +292,9 @@ private:
                                               countFirstLanes(choice.getCondition(), loc));
     Value zeros = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
     auto [buffer, indices] = getVectorPlace(load.getMemRef(), load.getIndices(), 0, loc);
-    lane.map(choice.getResult(0),
-             vector::MaskedLoadOp::create(builder, loc, type, buffer, indices, mask, zeros,
-                                          getAlignment(load.getMemRef(), lanes))
-                 .getResult());
+    lane.map(choice.getResult(0), vector::MaskedLoadOp::create(builder, loc, type, buffer, indices, mask, zeros,
+                                                               getAlignment(load.getMemRef(), lanes))
+                                      .getResult());
   }
 
   void visitChoice(scf::IfOp choice) {
