@@ -35,6 +35,7 @@ from .scans import Statements
 from .simt import TiledContraction
 from .staging import operands_to_store
 from .tensor_cores import TensorCores
+from .transposed_results import as_stored_in_rows
 from .vector_tiles import VectorTiles
 from .warpgroup_convolutions import CopiedPixels, WarpgroupConvolutions, convolutions_in, store_operands
 from .warpgroups import Warpgroups
@@ -161,8 +162,10 @@ def _schedule_of(
         return _of_whole(found, s.outputs[0], where, settings)
     sums = sums_by_rows(s.outputs) if gpu is not None and not rules else SumsByRows()
     if sums.instead:
-        s = create_schedule([sums.instead.get(op, op) for op in s.outputs])
-        s.instead = sums.instead
+        s = _with(s, sums.instead)
+    in_rows = as_stored_in_rows(s.outputs) if gpu is not None and not rules else {}
+    if in_rows:
+        s = _with(s, in_rows)
     program = Program(s.outputs)
     threads = gpu.sms * gpu.threads_per_sm if gpu else 1
     short = is_short([op.output(0) for op in s.outputs], where)
@@ -172,8 +175,7 @@ def _schedule_of(
             convolutions = convolutions_in(Program(s.outputs), gpu, threads, settings, is_short=short)
     matrices = as_matrices(program, s.outputs, gpu, {op: tiled for op, (_, tiled) in convolutions.items()})
     if matrices.instead:
-        s = create_schedule([matrices.instead.get(op, op) for op in s.outputs])
-        s.instead = {op: matrices.instead.get(now, now) for op, now in sums.instead.items()} | matrices.instead
+        s = _with(s, matrices.instead)
         program = Program(s.outputs)
         program.views, program.together, program.digits = matrices.views, matrices.together, matrices.digits
         program.apart = matrices.apart
@@ -183,7 +185,7 @@ def _schedule_of(
         for stage in operands_to_store(program, gpu):
             stage.is_stored = True
     for row in sums.rows:
-        program.stages[matrices.instead.get(row, row)].is_stored = True
+        program.stages[s.instead.get(row, row)].is_stored = True
     tiles = {
         one.total.op: TiledConvolution(convolutions[op][0], one, matrices.stored.get(op))
         for op, one in matrices.tiles.items()
@@ -218,6 +220,13 @@ def _schedule_of(
         s.launch(dependent=True)
     s.plan = plan
     return s
+
+
+def _with(s: Schedule, instead: Mapping[Operation, Operation]) -> Schedule:
+    """A schedule of the program that has others in the place of some operations."""
+    made = create_schedule([instead.get(op, op) for op in s.outputs])
+    made.instead = {**instead} | {op: instead.get(now, now) for op, now in s.instead.items()}
+    return made
 
 
 def _of_whole(

@@ -43,10 +43,11 @@ def attached(s: Schedule, group: Group) -> tuple[Stage, Tensor]:
 
 def anchored(stage: Stage, group: Group) -> list[IterVar]:
     """The axes of the stage that stores a contraction's results, as the contraction has them."""
-    axes = list(stage.op.axis)
-    return [
-        axes[some[0]] if len(some) == 1 else stage.fuse(*(axes[place] for place in some)) for some in group.anchor_axes
-    ]
+    axes = [[stage.op.axis[place] for place in some] for some in group.anchor_axes]
+    in_order = [axis for some in axes for axis in some]
+    if in_order != list(stage.op.axis):
+        stage.reorder(*in_order)
+    return [some[0] if len(some) == 1 else stage.fuse(*some) for some in axes]
 
 
 class TiledContraction:

@@ -28,6 +28,7 @@ __all__ = [
     "as_stored",
     "in_parts",
     "in_whole_tiles",
+    "is_in_order",
     "matrices_of",
     "most_parts",
     "problem_of",
@@ -49,15 +50,23 @@ share the loop along K."""
 
 
 def matrices_of(group: Group) -> Contraction | None:
-    """The group's contraction if it is a matmul like that of `matmul_mma`, else None. Its rows may be a symbol."""
+    """The group's contraction if it is a matmul like that of `matmul_mma`, else None. Its rows may be a symbol.
+
+    What stores its results has its columns as the last axis, and may have the others in any order.
+    """
     anchor = group.anchor
     found = contraction_of(anchor) if anchor is not None else None
     if found is None or anchor is None or not found.is_of_matrices or not is_static(anchor.reduced):
         return None
     if not anchor.is_static and (not is_static(anchor.spatial[:-2]) or transposed(found)[0]):
         return None  # of a matrix with so many columns no row is known to be aligned
-    in_order = [place for some in group.anchor_axes for place in some]
-    return found if in_order == sorted(in_order) else None
+    return found if group.anchor_axes[-1][-1] == len(group.root.spatial) - 1 else None
+
+
+def is_in_order(group: Group) -> bool:
+    """Whether what stores a contraction's results has its axes in their order."""
+    places = [place for some in group.anchor_axes for place in some]
+    return places == sorted(places)
 
 
 def problem_of(found: Contraction, dtype: str = "") -> Problem:

@@ -13,7 +13,16 @@ from .elementwise import inline
 from .groups import Group
 from .operand_copies import LEAST_OF_MANY, has_tiles
 from .plan import Decision
-from .tensor_cores import as_stored, in_whole_tiles, matrices_of, problem_of, rows_are_aligned, rows_of, transposed
+from .tensor_cores import (
+    as_stored,
+    in_whole_tiles,
+    is_in_order,
+    matrices_of,
+    problem_of,
+    rows_are_aligned,
+    rows_of,
+    transposed,
+)
 
 __all__ = ["Warpgroups"]
 
@@ -33,7 +42,7 @@ class Warpgroups:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         found, gpu = matrices_of(group), context.gpu
-        if found is None or gpu is None or "wgmma" not in gpu.features:
+        if found is None or gpu is None or "wgmma" not in gpu.features or not is_in_order(group):
             return None
         if any(operand.op not in context.program.views or group.is_computed(operand) for operand in group.operands):
             return None  # TMA copies elements as they are

@@ -86,7 +86,8 @@ def test_warps_copy_a_part_of_a_wider_tensor(layout: str, dtype: str, in_parts: 
     m, n, k, step = 29, 37, 1021, 16 // as_dtype(dtype).itemsize
     sizes = [(k, m) if layout[0] == "T" else (m, k), (n, k) if layout[1] == "T" else (k, n)]
     A, B = (
-        te.placeholder((rows, -(-columns // step) * step), dtype, name=name) for name, (rows, columns) in zip("AB", sizes)
+        te.placeholder((rows, -(-columns // step) * step), dtype, name=name)
+        for name, (rows, columns) in zip("AB", sizes)
     )
     r = te.reduce_axis((0, k), "r")
 
