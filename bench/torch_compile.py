@@ -10,6 +10,7 @@ Each row is a process of its own, and is written when it is known:
 - "infer32 NAME" and "train32 NAME": the same in float32, with torch.set_float32_matmul_precision("high").
 - "sdpa MASK": scaled_dot_product_attention of 4 x 16 heads of 128, 4096 queries and keys, bfloat16, with a mask of
   MASKS.
+- "written WAY": attention of the same heads without that operator, as models write it: WRITTEN.
 - "flex MASK": flex_attention of the same sizes. Inductor is the peer: eager PyTorch has no kernel of its own.
 - "linalg CASE": a function of torch.linalg in float32, as in LINALG; "x 64" is a batch.
 
@@ -44,6 +45,8 @@ Call = Callable[[], Any]
 MASKS = ("none", "causal", "bools causal", "bools documents", "bools padding", "bools window", "floats input",
          "floats made")  # fmt: skip
 FLEX = ("none", "causal", "window", "documents", "alibi")
+# A softmax of scores, a causal one by masked_fill, one in float32 with a mask, and one of grouped heads by einsum.
+WRITTEN = ("none", "causal", "mask", "grouped")
 LINALG = ("solve 512", "cholesky 512", "qr 512", "lu_factor 512", "solve 1024", "cholesky 1024", "qr 1024", "inv 1024",
           "det 1024", "solve_triangular 1024", "solve 2048", "cholesky 2048", "qr 2048", "solve 256 x 64",
           "cholesky 256 x 64", "qr 256 x 64", "eigvalsh 32", "eigvalsh 128")  # fmt: skip
@@ -70,7 +73,8 @@ ROWS = (
     *(f"train hf {name}" for name in HUGGING_FACE),
     *(f"infer {name}" for name in MODELS), *(f"train {name}" for name in TRAINED),
     *(f"infer32 {name}" for name in MODELS), *(f"train32 {name}" for name in TRAINED),
-    *(f"sdpa {name}" for name in MASKS), *(f"flex {name}" for name in FLEX), *(f"linalg {name}" for name in LINALG),
+    *(f"sdpa {name}" for name in MASKS), *(f"written {name}" for name in WRITTEN),
+    *(f"flex {name}" for name in FLEX), *(f"linalg {name}" for name in LINALG),
 )  # fmt: skip
 
 
@@ -253,6 +257,38 @@ def sdpa_case(name: str, tiny: bool, device: str) -> Case:
     return OfTwoHeads(make, exact, ("eager", "inductor"))
 
 
+def written_case(name: str, tiny: bool, device: str) -> Case:
+    q, k, v = heads_of(tiny, device)
+    length, width = q.shape[2:]
+    mask = mask_of("floats input", length, device)
+    hides = torch.ones(length, length, device=device, dtype=torch.bool).triu(1)
+    if name == "grouped":
+        k, v = k[:, ::2].contiguous(), v[:, ::2].contiguous()
+
+    def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        if name == "grouped":
+            k, v = (one.repeat_interleave(q.shape[1] // one.shape[1], 1) for one in (k, v))
+            weights = torch.einsum("bhqd,bhkd->bhqk", q, k) / width**0.5
+            return torch.einsum("bhqk,bhkd->bhqd", weights.softmax(-1), v)
+        weights = q @ k.transpose(-2, -1) * width**-0.5
+        if name == "causal":
+            weights = weights.masked_fill(hides, float("-inf"))
+        if name == "mask":
+            weights = torch.softmax(weights + mask, -1, dtype=torch.promote_types(q.dtype, torch.float32))
+        else:
+            weights = weights.softmax(-1)
+        return weights.to(q.dtype) @ v
+
+    tensors = [q, *(one.repeat_interleave(2, 1) if name == "grouped" else one for one in (k, v))]
+    exact = in_double(attend, tensors)
+
+    def make(compiler: Any) -> Call:
+        compiled = compiler(attend)
+        return lambda: compiled(q, k, v)
+
+    return OfTwoHeads(make, exact, ("eager", "inductor"))
+
+
 def flex_case(name: str, tiny: bool, device: str) -> Case:
     tensors = heads_of(tiny, device)
     length, count = tensors[0].shape[2], tensors[0].shape[1]
@@ -342,7 +378,8 @@ def linalg_case(name: str, tiny: bool, device: str) -> Case:
 
 CASES = {
     "infer": infer_case, "train": train_case, "infer32": partial(infer_case, dtype=torch.float32),
-    "train32": partial(train_case, dtype=torch.float32), "sdpa": sdpa_case, "flex": flex_case, "linalg": linalg_case,
+    "train32": partial(train_case, dtype=torch.float32), "sdpa": sdpa_case, "written": written_case,
+    "flex": flex_case, "linalg": linalg_case,
 }  # fmt: skip
 
 

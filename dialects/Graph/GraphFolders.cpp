@@ -100,6 +100,51 @@ struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
+/// Of a tensor that is reshaped first, dimensions of one element need not move: the others do, and then it is reshaped.
+struct TransposeOfOnes : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto before = op.getX().getDefiningOp<ReshapeOp>();
+    auto type = cast<RankedTensorType>(op.getX().getType()), result = cast<RankedTensorType>(op.getType());
+    if (!before || !llvm::is_contained(type.getShape(), 1))
+      return rewriter.notifyMatchFailure(op, "not of a reshape with a dimension of one element");
+    SmallVector<int64_t> place(type.getRank(), -1), shape, moved, permutation;
+    SmallVector<Attribute> sizes, movedSizes;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (type.getDimSize(d) != 1) {
+        place[d] = shape.size();
+        shape.push_back(type.getDimSize(d));
+        sizes.push_back(before.getShape()[d]);
+      }
+    for (int64_t d : op.getPermutation()) {
+      movedSizes.push_back(before.getShape()[d]);
+      if (place[d] >= 0)
+        permutation.push_back(place[d]);
+    }
+    auto typeOf = [&](ArrayRef<int64_t> order) {
+      auto extents = dyn_cast_or_null<ExtentsAttr>(type.getEncoding());
+      SmallVector<int64_t> some;
+      SmallVector<StringAttr> names;
+      for (int64_t d : order)
+        if (place[d] >= 0) {
+          some.push_back(type.getDimSize(d));
+          if (extents)
+            names.push_back(extents.getNames()[d]);
+        }
+      return RankedTensorType::get(some, type.getElementType(),
+                                   extents ? ExtentsAttr::get(getContext(), names) : Attribute());
+    };
+    Location loc = op.getLoc();
+    auto all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    Value value =
+        ReshapeOp::create(rewriter, before.getLoc(), typeOf(all), before.getX(), rewriter.getArrayAttr(sizes));
+    if (!llvm::is_sorted(permutation))
+      value = TransposeOp::create(rewriter, loc, typeOf(op.getPermutation()), value, permutation);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, value, rewriter.getArrayAttr(movedSizes));
+    return success();
+  }
+};
+
 /// Slices whose numbers are 0, 1, … are those that the tensor begins with.
 struct GatherOfPositions : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -168,5 +213,5 @@ void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
   patterns.add<ReshapeOfReshape>(context);
 }
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<TransposeOfTranspose>(context);
+  patterns.add<TransposeOfTranspose, TransposeOfOnes>(context);
 }

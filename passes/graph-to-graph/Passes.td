@@ -8,8 +8,10 @@ include "mlir/Pass/PassBase.td"
 def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
   let summary = "Two matmuls around a softmax become graph.attention";
   let description = [{
-    The scores may have factors, which are constants, and then a mask that is added. Each tensor on the way has one user;
-    operands have one element type, and leading extents that are not broadcast.
+    The scores may have factors, which are constants, and then masks. These are added, or they choose between scores and
+    a number that hides them, -1e9 or less. On the way, casts may round to 16 bits, and reshapes may count the matrices in
+    another way; attention rounds its result alone. Each tensor on the way has one user. Operands have one element type,
+    and leading extents that are not broadcast. A query that sees no key gets zeros, and not NaN.
 
     ```mlir
     %t = graph.transpose %k {permutation = array<i64: 0, 2, 1>} : (tensor<2x7x8xf32>) -> tensor<2x8x7xf32>
@@ -40,6 +42,14 @@ def RaiseAttention : Pass<"raise-attention", "mlir::ModuleOp"> {
     ```mlir
     %y = graph.attention %q, %k, %v, %seen {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64}
         : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>, tensor<5x7xi1>) -> tensor<2x5x8xf32>
+    ```
+
+    Keys and values whose heads are repeated for groups of queries become those of fewer heads.
+
+    ```mlir
+    %e = graph.reshape %k {shape = [2, 3, 1, 7, 8]} : (tensor<2x3x7x8xf32>) -> tensor<2x3x1x7x8xf32>
+    %r = graph.expand %e {shape = [2, 3, 2, 7, 8]} : (tensor<2x3x1x7x8xf32>) -> tensor<2x3x2x7x8xf32>
+    %all = graph.reshape %r {shape = [2, 6, 7, 8]} : (tensor<2x3x2x7x8xf32>) -> tensor<2x6x7x8xf32>
     ```
   }];
 }

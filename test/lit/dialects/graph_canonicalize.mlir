@@ -87,3 +87,24 @@ func.func @window_of_all(%x: tensor<1x4x7x8xf32>) -> (tensor<1x4x1x4xf32>, tenso
   %c = graph.max_pool %x {after = array<i64: 0, 0>, before = array<i64: 2, 0>, dilations = array<i64: 1, 1>, kernel = array<i64: 8, 8>, strides = array<i64: 8, 1>} : (tensor<1x4x7x8xf32>) -> tensor<1x4x1x1xf32>
   return %a, %b, %c : tensor<1x4x1x4xf32>, tensor<1x4x1x1xf32>, tensor<1x4x1x1xf32>
 }
+
+// Dimensions of one element need not move behind a reshape: those of einsum go.
+// CHECK-LABEL: func.func @ones
+// CHECK-NEXT: %[[T:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x16x4x8xf32>) -> tensor<2x4x16x8xf32>
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %[[T]] {shape = [8, 16, 8]} : (tensor<2x4x16x8xf32>) -> tensor<8x16x8xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @ones(%x: tensor<2x16x4x8xf32>) -> tensor<8x16x8xf32> {
+  %0 = graph.reshape %x {shape = [2, 16, 4, 8, 1]} : (tensor<2x16x4x8xf32>) -> tensor<2x16x4x8x1xf32>
+  %1 = graph.transpose %0 {permutation = array<i64: 0, 2, 4, 1, 3>} : (tensor<2x16x4x8x1xf32>) -> tensor<2x4x1x16x8xf32>
+  %2 = graph.reshape %1 {shape = [8, 16, 8]} : (tensor<2x4x1x16x8xf32>) -> tensor<8x16x8xf32>
+  return %2 : tensor<8x16x8xf32>
+}
+
+// CHECK-LABEL: func.func @ones_alone
+// CHECK-NEXT: %[[R:.*]] = graph.reshape %arg0 {shape = [1, 1, "n", 8]} : (tensor<?x8xf32, #graph.extents<"n", "">>) -> tensor<1x1x?x8xf32, #graph.extents<"", "", "n", "">>
+// CHECK-NEXT: return %[[R]]
+func.func @ones_alone(%x: tensor<?x8xf32, #graph.extents<"n", "">>) -> tensor<1x1x?x8xf32, #graph.extents<"", "", "n", "">> {
+  %0 = graph.reshape %x {shape = ["n", 1, 8, 1]} : (tensor<?x8xf32, #graph.extents<"n", "">>) -> tensor<?x1x8x1xf32, #graph.extents<"n", "", "", "">>
+  %1 = graph.transpose %0 {permutation = array<i64: 1, 3, 0, 2>} : (tensor<?x1x8x1xf32, #graph.extents<"n", "", "", "">>) -> tensor<1x1x?x8xf32, #graph.extents<"", "", "n", "">>
+  return %1 : tensor<1x1x?x8xf32, #graph.extents<"", "", "n", "">>
+}

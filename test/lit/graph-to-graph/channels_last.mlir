@@ -11,8 +11,7 @@
 // CHECK: %[[H:.*]] = graph.transpose %[[G]] {permutation = array<i64: 1, 0>}
 // CHECK: %[[M:.*]] = graph.matmul %[[R]], %[[H]] {acc = "float32", to = "bfloat16"} : (tensor<32x144xbf16>, tensor<144x32xbf16>) -> tensor<32x32xbf16>
 // CHECK: %[[I:.*]] = graph.reshape %[[M]] {shape = [2, 4, 4, 32]}
-// CHECK: %[[S:.*]] = graph.reshape %arg2 {shape = [1, 32, 1, 1]}
-// CHECK: %[[L:.*]] = graph.transpose %[[S]] {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x32x1x1xbf16>) -> tensor<1x1x1x32xbf16>
+// CHECK: %[[L:.*]] = graph.reshape %arg2 {shape = [1, 1, 1, 32]} : (tensor<32x1x1xbf16>) -> tensor<1x1x1x32xbf16>
 // CHECK: %[[P:.*]] = graph.mul %[[I]], %[[L]] : (tensor<2x4x4x32xbf16>, tensor<1x1x1x32xbf16>) -> tensor<2x4x4x32xbf16>
 // CHECK: %[[Y:.*]] = graph.relu %[[P]] : tensor<2x4x4x32xbf16>
 // CHECK: graph.transpose %[[Y]] {permutation = array<i64: 0, 3, 1, 2>} : (tensor<2x4x4x32xbf16>) -> tensor<2x32x4x4xbf16>

@@ -110,3 +110,92 @@ func.func @tf32(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x8xf
   %y = graph.matmul %p, %v {acc = "tf32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
   return %y : tensor<2x5x8xf32>
 }
+
+// Between the matmuls the matrices may be counted in another way, and rounded. What hides scores is a mask, too.
+// CHECK-LABEL: func.func @by_heads
+// CHECK-NEXT: %[[SEEN:.*]] = graph.not %arg3 : tensor<5x7xi1>
+// CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2, %[[SEEN]] {{.*}}scale = 1.250000e-01{{.*}} : (tensor<2x3x5x8xbf16>, tensor<2x3x7x8xbf16>, tensor<2x3x7x8xbf16>, tensor<5x7xi1>) -> tensor<2x3x5x8xbf16>
+// CHECK-NEXT: return %[[Y]]
+func.func @by_heads(%q: tensor<2x3x5x8xbf16>, %k: tensor<2x3x7x8xbf16>, %v: tensor<2x3x7x8xbf16>, %hidden: tensor<5x7xi1>) -> tensor<2x3x5x8xbf16> {
+  %eighth = graph.constant dense<0.125> : tensor<f32>
+  %infinity = graph.constant dense<0xFF80> : tensor<bf16>
+  %t = graph.transpose %k {permutation = array<i64: 0, 1, 3, 2>} : (tensor<2x3x7x8xbf16>) -> tensor<2x3x8x7xbf16>
+  %a = graph.reshape %q {shape = [6, 5, 8]} : (tensor<2x3x5x8xbf16>) -> tensor<6x5x8xbf16>
+  %b = graph.reshape %t {shape = [6, 8, 7]} : (tensor<2x3x8x7xbf16>) -> tensor<6x8x7xbf16>
+  %s = graph.matmul %a, %b {acc = "float32", to = "bfloat16"} : (tensor<6x5x8xbf16>, tensor<6x8x7xbf16>) -> tensor<6x5x7xbf16>
+  %h = graph.reshape %s {shape = [2, 3, 5, 7]} : (tensor<6x5x7xbf16>) -> tensor<2x3x5x7xbf16>
+  %c = graph.cast %h {saturate = true, to = "float32"} : (tensor<2x3x5x7xbf16>) -> tensor<2x3x5x7xf32>
+  %f = graph.mul %c, %eighth : (tensor<2x3x5x7xf32>, tensor<f32>) -> tensor<2x3x5x7xf32>
+  %d = graph.cast %f {saturate = true, to = "bfloat16"} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xbf16>
+  %e = graph.expand %hidden {shape = [2, 3, 5, 7]} : (tensor<5x7xi1>) -> tensor<2x3x5x7xi1>
+  %m = graph.where %e, %infinity, %d : (tensor<2x3x5x7xi1>, tensor<bf16>, tensor<2x3x5x7xbf16>) -> tensor<2x3x5x7xbf16>
+  %w = graph.cast %m {saturate = true, to = "float32"} : (tensor<2x3x5x7xbf16>) -> tensor<2x3x5x7xf32>
+  %p = graph.softmax %w {axis = 3 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %n = graph.cast %p {saturate = true, to = "bfloat16"} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xbf16>
+  %r = graph.reshape %n {shape = [6, 5, 7]} : (tensor<2x3x5x7xbf16>) -> tensor<6x5x7xbf16>
+  %u = graph.reshape %v {shape = [6, 7, 8]} : (tensor<2x3x7x8xbf16>) -> tensor<6x7x8xbf16>
+  %y = graph.matmul %r, %u {acc = "float32", to = "bfloat16"} : (tensor<6x5x7xbf16>, tensor<6x7x8xbf16>) -> tensor<6x5x8xbf16>
+  %z = graph.reshape %y {shape = [2, 3, 5, 8]} : (tensor<6x5x8xbf16>) -> tensor<2x3x5x8xbf16>
+  return %z : tensor<2x3x5x8xbf16>
+}
+
+// Masks at places where the matrices are counted differently: a bias of each head, and windows that hide some elements.
+// A number that hides is added, as the others are.
+// CHECK-LABEL: func.func @windows
+// CHECK-DAG: %[[Q:.*]] = graph.reshape %arg0 {shape = [2, 2, 3, 5, 8]}
+// CHECK-DAG: %[[K:.*]] = graph.reshape %arg1 {shape = [2, 2, 3, 8, 7]}
+// CHECK-DAG: %[[V:.*]] = graph.reshape %arg2 {shape = [2, 2, 3, 7, 8]}
+// CHECK-DAG: %[[HIDES:.*]] = graph.where %arg4, %{{.*}}, %{{.*}} : (tensor<2x1x5x7xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x5x7xf32>
+// CHECK: %[[MASK:.*]] = graph.add %[[HIDES]], %arg3 : (tensor<2x1x5x7xf32>, tensor<3x5x7xf32>) -> tensor<2x3x5x7xf32>
+// CHECK: %[[Y:.*]] = graph.attention %[[Q]], %{{.*}}, %[[V]], %[[MASK]]
+// CHECK: graph.reshape %[[Y]] {shape = [4, 3, 5, 8]} : (tensor<2x2x3x5x8xf32>) -> tensor<4x3x5x8xf32>
+func.func @windows(%q: tensor<4x3x5x8xf32>, %t: tensor<4x3x8x7xf32>, %v: tensor<4x3x7x8xf32>, %bias: tensor<3x5x7xf32>, %hidden: tensor<2x1x5x7xi1>) -> tensor<4x3x5x8xf32> {
+  %low = graph.constant dense<-1.0e+09> : tensor<f32>
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<4x3x5x8xf32>, tensor<4x3x8x7xf32>) -> tensor<4x3x5x7xf32>
+  %b = graph.add %s, %bias : (tensor<4x3x5x7xf32>, tensor<3x5x7xf32>) -> tensor<4x3x5x7xf32>
+  %h = graph.reshape %b {shape = [2, 2, 3, 5, 7]} : (tensor<4x3x5x7xf32>) -> tensor<2x2x3x5x7xf32>
+  %m = graph.where %hidden, %low, %h : (tensor<2x1x5x7xi1>, tensor<f32>, tensor<2x2x3x5x7xf32>) -> tensor<2x2x3x5x7xf32>
+  %r = graph.reshape %m {shape = [4, 3, 5, 7]} : (tensor<2x2x3x5x7xf32>) -> tensor<4x3x5x7xf32>
+  %p = graph.softmax %r {axis = 3 : i64} : (tensor<4x3x5x7xf32>) -> tensor<4x3x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<4x3x5x7xf32>, tensor<4x3x7x8xf32>) -> tensor<4x3x5x8xf32>
+  return %y : tensor<4x3x5x8xf32>
+}
+
+// A factor behind a number that hides changes the number: that stays, as what hides no score does.
+// CHECK-LABEL: func.func @factor_after_choice
+// CHECK-NOT: graph.attention
+func.func @factor_after_choice(%q: tensor<2x5x8xf32>, %t: tensor<2x8x7xf32>, %v: tensor<2x7x8xf32>, %hidden: tensor<5x7xi1>) -> tensor<2x5x8xf32> {
+  %low = graph.constant dense<-1.0e+09> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+  %m = graph.where %hidden, %low, %s : (tensor<5x7xi1>, tensor<f32>, tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %f = graph.mul %m, %half : (tensor<2x5x7xf32>, tensor<f32>) -> tensor<2x5x7xf32>
+  %p = graph.softmax %f {axis = 2 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// CHECK-LABEL: func.func @small_number
+// CHECK-NOT: graph.attention
+func.func @small_number(%q: tensor<2x5x8xf32>, %t: tensor<2x8x7xf32>, %v: tensor<2x7x8xf32>, %hidden: tensor<5x7xi1>) -> tensor<2x5x8xf32> {
+  %low = graph.constant dense<-1.0e+04> : tensor<f32>
+  %s = graph.matmul %q, %t {acc = "float32", to = "float32"} : (tensor<2x5x8xf32>, tensor<2x8x7xf32>) -> tensor<2x5x7xf32>
+  %m = graph.where %hidden, %low, %s : (tensor<5x7xi1>, tensor<f32>, tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %p = graph.softmax %m {axis = 2 : i64} : (tensor<2x5x7xf32>) -> tensor<2x5x7xf32>
+  %y = graph.matmul %p, %v {acc = "float32", to = "float32"} : (tensor<2x5x7xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// Keys and values that each have several times are read once.
+// CHECK-LABEL: func.func @fewer_heads
+// CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 {{.*}} : (tensor<2x6x5x8xbf16>, tensor<2x3x7x8xbf16>, tensor<2x3x7x8xbf16>) -> tensor<2x6x5x8xbf16>
+func.func @fewer_heads(%q: tensor<2x6x5x8xbf16>, %k: tensor<2x3x7x8xbf16>, %v: tensor<2x3x7x8xbf16>) -> tensor<2x6x5x8xbf16> {
+  %0 = graph.reshape %k {shape = [2, 3, 1, 7, 8]} : (tensor<2x3x7x8xbf16>) -> tensor<2x3x1x7x8xbf16>
+  %1 = graph.expand %0 {shape = [2, 3, 2, 7, 8]} : (tensor<2x3x1x7x8xbf16>) -> tensor<2x3x2x7x8xbf16>
+  %2 = graph.reshape %1 {shape = [2, 6, 7, 8]} : (tensor<2x3x2x7x8xbf16>) -> tensor<2x6x7x8xbf16>
+  %3 = graph.reshape %v {shape = [2, 3, 1, 7, 8]} : (tensor<2x3x7x8xbf16>) -> tensor<2x3x1x7x8xbf16>
+  %4 = graph.expand %3 {shape = [2, 3, 2, 7, 8]} : (tensor<2x3x1x7x8xbf16>) -> tensor<2x3x2x7x8xbf16>
+  %5 = graph.reshape %4 {shape = [2, 6, 7, 8]} : (tensor<2x3x2x7x8xbf16>) -> tensor<2x6x7x8xbf16>
+  %y = graph.attention %q, %2, %5 {scale = 5.0e-01 : f64, before = -1 : i64, behind = -1 : i64, offset = 0 : i64, softcap = 0.0 : f64} : (tensor<2x6x5x8xbf16>, tensor<2x6x7x8xbf16>, tensor<2x6x7x8xbf16>) -> tensor<2x6x5x8xbf16>
+  return %y : tensor<2x6x5x8xbf16>
+}
