@@ -163,7 +163,7 @@ def _schedule_of(
     sums = sums_by_rows(s.outputs) if gpu is not None and not rules else SumsByRows()
     if sums.instead:
         s = _with(s, sums.instead)
-    in_rows = as_stored_in_rows(s.outputs) if gpu is not None and not rules else {}
+    in_rows: Mapping[Operation, Operation] = as_stored_in_rows(s.outputs) if gpu is not None and not rules else {}
     if in_rows:
         s = _with(s, in_rows)
     program = Program(s.outputs)
