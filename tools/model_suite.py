@@ -275,6 +275,10 @@ def _stirred(model: torch.nn.Module) -> torch.nn.Module:
     return model.eval()
 
 
+# Models whose first call divides weights in place.
+_PREPARED = {"RWKV"}
+
+
 def made(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
     """A model with random weights, and an example of its inputs; the same in each call."""
     torch.manual_seed(0)
@@ -291,4 +295,8 @@ def made(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
     model = make(getattr(transformers, config)(**options))
     size = 64 if own in _LARGE else 32
     examples = tuple(_example(one, size, options.get("num_frames", 0)) for one in inputs)
-    return _stirred(_Named(model, [_PARAMETERS[one] for one in inputs])), examples
+    model = _stirred(_Named(model, [_PARAMETERS[one] for one in inputs]))
+    if own in _PREPARED:
+        with torch.no_grad():
+            model(*examples)
+    return model, examples

@@ -93,6 +93,7 @@ def page(data: dict[str, Any]) -> str:
         "where an operator has no float64. Models of transformers have small configurations (tools/model_suite.py).",
         "Models of timm mostly have their own configuration, and small images. A model passes",
         f"if no element of an output differs by more than {TOLERANCE} of the largest element.",
+        "RWKV is called once before it is compiled: its first call divides weights in place.",
         "",
         "| | models |",
         "| --- | --- |",

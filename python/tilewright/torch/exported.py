@@ -226,7 +226,8 @@ def _of_program(
     if written:
         raise CompileError(
             f"{name}: expected a model that writes to none of its parameters, buffers and inputs, got writes to "
-            f"{', '.join(written)}: call eval() where the model is trained",
+            f"{', '.join(written)}: call eval() where the model is trained, or call the model "
+            "once before where its first call prepares them",
             stage="graph",
         )
     held: dict[str, Any] = {}
