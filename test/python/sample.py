@@ -1,7 +1,8 @@
 """`@pytest.mark.sample(COUNT)`: a sample of a test's cases is in the fast suite, all others are in the sweep.
 
-The sample has every value of every parameter that several cases share, but for numbers: each target, each dtype, each
-flag. What is left of COUNT is spread evenly over the cases in their order. The other cases get the marker `sweep`, which CI runs after the suite.
+The sample has every value of every parameter that several cases share: each target, each dtype, each flag. Numbers are
+not such values, nor are those of a parameter that has more than six. What is left of COUNT is spread evenly over the
+cases in their order. The other cases get the marker `sweep`, which CI runs after the suite.
 A session that selects fewer cases than COUNT, such as one case by its name, runs them all.
 """
 
@@ -15,6 +16,9 @@ import pytest
 
 Values = frozenset[tuple[str, str]]
 
+# A parameter of more values has names of cases, and no kinds.
+_KINDS = 6
+
 
 def chosen(cases: Sequence[Values], count: int) -> set[int]:
     """The numbers of the cases in the sample. `cases` are their parameters' values."""
@@ -22,7 +26,8 @@ def chosen(cases: Sequence[Values], count: int) -> set[int]:
     if total <= count:
         return set(range(total))
     uses = Counter(value for case in cases for value in case)
-    missing = {value for value, used in uses.items() if used > 1}
+    kinds = Counter(name for name, _ in uses)
+    missing = {value for value, used in uses.items() if used > 1 and kinds[value[0]] <= _KINDS}
     spread = [number * total // count for number in range(count)]
     sample: set[int] = set()
     order = [*spread, *(number for number in range(total) if number not in set(spread))]

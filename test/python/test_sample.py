@@ -49,6 +49,13 @@ def test_every_shared_value_is_in_the_sample() -> None:
     assert {value for number in found for value in cases[number]} == {value for case in cases for value in case}
 
 
+def test_names_of_many_cases_are_spread() -> None:
+    cases = [kinds(name=name, dtype=dtype) for name in "abcdefgh" for dtype in ("half", "float")]
+    found = chosen(cases, 3)
+    assert len(found) == 3
+    assert {value for number in found for value in cases[number]} >= {("dtype", "half"), ("dtype", "float")}
+
+
 CONFTEST = """
 import pytest
 from sample import mark_sweep

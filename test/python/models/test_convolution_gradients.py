@@ -66,7 +66,7 @@ DEPTHWISE: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", DEPTHWISE)
 def test_filters_of_one_channel_each(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_filters_of_one_channel_each(name: str, dtype: Any, monkeypatch: pytest.
     assert "matmul" in operators and "conv" not in operators
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("shape", [(2, 16, 6, 6), (3, 16, 5, 7)])
 def test_where_the_largest_elements_are(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Channels are last inside of the model, and PyTorch counts with channels first."""

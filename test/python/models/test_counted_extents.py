@@ -159,6 +159,7 @@ def test_gradients_by_masks_that_are_equal():
     torch.testing.assert_close(*found)
 
 
+@pytest.mark.sweep
 def test_masks_that_are_different():
     message = re.escape("(aten.mul.Tensor): mul: operand 1, dimension 0: expected 1 or u0, got u1") + "$"
     for other in (lambda x, y: x[x > 0] * y[y > 0], lambda x, y: torch.masked_select(x, y > 0) * y[y > 0]):

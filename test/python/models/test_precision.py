@@ -56,6 +56,7 @@ def contractions(model: tw.Model) -> list[tuple[str, bool]]:
 CONVOLUTIONS = [("graph.conv", True), ("graph.matmul", True), ("graph.attention", False), ("graph.matmul", False)]
 
 
+@pytest.mark.sweep
 def test_settings_of_pytorch() -> None:
     target = "cuda -arch=sm_90a"
     assert contractions(tw.compile(Net(), (X,), target)) == CONVOLUTIONS
@@ -68,6 +69,7 @@ def test_settings_of_pytorch() -> None:
     assert [is_tf32 for _, is_tf32 in found] == [False, False, True, True]
 
 
+@pytest.mark.sweep
 def test_results() -> None:
     exact = Net().double()(X.double()).detach().numpy()
     errors = {}

@@ -181,6 +181,7 @@ def test_a_module_that_writes_to_a_parameter():
     )
 
 
+@pytest.mark.sweep
 def test_an_embedding_of_bounded_norm():
     module, rows = torch.nn.Embedding(9, 4, max_norm=1.0), torch.tensor([[1, 3], [1, 8]])
     with torch.no_grad():

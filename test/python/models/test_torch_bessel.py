@@ -75,7 +75,7 @@ POLYNOMIALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_polynomials(name: str) -> None:
     function = getattr(special, name)

@@ -166,7 +166,7 @@ def _long(x: torch.Tensor, z: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return half, torch.fft.irfft(half * 2, n=x.shape[-1]), torch.fft.fft(z, dim=0), torch.fft.ifft(z, dim=0)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sweep
 @pytest.mark.parametrize("length", [260, 259, 257, 514])
 def test_transforms_of_a_long_axis(length: int) -> None:
     """By factors of the length, where it has some: 257 is prime, and 514 is twice that."""

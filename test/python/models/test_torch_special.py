@@ -95,6 +95,7 @@ def test_the_error_function_s_complement_has_the_digits_of_float64():
     torch.testing.assert_close(made, function(x), rtol=1e-13, atol=0)
 
 
+@pytest.mark.sweep
 def test_incomplete_gamma_functions():
     class Module(torch.nn.Module):
         def forward(self, a, x):

@@ -77,7 +77,7 @@ def test_a_part_of_a_wider_tensor(k: int, width: int, is_copied: bool, monkeypat
     np.testing.assert_array_equal(got, a[:, :k].astype("float64") @ b.astype("float64"))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sweep
 @pytest.mark.parametrize("in_parts", [False, True])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn"])
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
