@@ -144,7 +144,7 @@ struct HiddenScores {
     if (a.has_value() == b.has_value())
       return std::nullopt;
     HiddenScores hidden{a ? where.getB() : where.getA(), where.getCondition(), a ? *a : *b, a.has_value()};
-    if (hidden.number > kHiding || hidden.scores.getType() != where.getType())
+    if (!(hidden.number <= kHiding) || hidden.scores.getType() != where.getType())
       return std::nullopt;
     return hidden;
   }
@@ -215,29 +215,38 @@ public:
     return std::nullopt;
   }
 
-  /// The sum of the masks; null without any.
+  /// The sum of the masks, in float32 where one is, or where 16 bits do not have its number; null without any.
   Value getMask(ArrayRef<Extent> leading, Type element, PatternRewriter &rewriter) const {
-    Value sum;
+    bool isOneChoice = masks.size() == 1 && choices.front();
+    if (isOneChoice && std::isinf(choices.front()->number)) {
+      Value seen = maskFor(leading, masks.front(), rewriter);
+      return choices.front()->whereTrue ? create<graph::NotOp>(seen.getType(), seen, rewriter) : seen;
+    }
+    SmallVector<Value> some;
+    Type type = element;
     for (auto [value, choice] : llvm::zip(masks, choices)) {
-      Value mask = maskFor(leading, withoutCast(value, element), rewriter);
+      some.push_back(maskFor(leading, choice ? value : withoutCast(value, element), rewriter));
+      bool isWide =
+          choice ? element.isF16() && !std::isinf(choice->number) : typeOfTensor(some.back()).getElementType().isF32();
+      if (isWide)
+        type = rewriter.getF32Type();
+    }
+    if (some.size() == 1 && !choices.front())
+      return some.front();
+    Value sum;
+    for (auto [mask, choice] : llvm::zip(some, choices)) {
+      Type own = typeOfTensor(mask).clone(type);
       Location loc = mask.getLoc();
-      if (choice && std::isinf(choice->number) && masks.size() == 1)
-        return choice->whereTrue
-                   ? graph::NotOp::create(rewriter, loc, TypeRange(mask.getType()), mask, ArrayRef<NamedAttribute>{})
-                   : mask;
       if (choice) {
-        Value number = scalarOf(rewriter.getFloatAttr(element, choice->number), loc, rewriter);
-        Value zero = scalarOf(rewriter.getFloatAttr(element, 0), loc, rewriter);
+        Value number = scalarOf(rewriter.getFloatAttr(type, choice->number), loc, rewriter);
+        Value zero = scalarOf(rewriter.getFloatAttr(type, 0), loc, rewriter);
         if (!choice->whereTrue)
           std::swap(number, zero);
-        mask = graph::WhereOp::create(rewriter, loc, TypeRange(typeOfTensor(mask).clone(element)),
-                                      ValueRange{mask, number, zero}, ArrayRef<NamedAttribute>{});
-      } else if (typeOfTensor(mask).getElementType() != element && masks.size() > 1) {
-        mask =
-            graph::CastOp::create(rewriter, loc, typeOfTensor(mask).clone(element), mask, getFloatName(element), true);
+        mask = create<graph::WhereOp>(own, ValueRange{mask, number, zero}, rewriter);
+      } else if (mask.getType() != own) {
+        mask = graph::CastOp::create(rewriter, loc, own, mask, getFloatName(type), true);
       }
-      sum = sum ? Value(graph::AddOp::create(rewriter, loc, TypeRange(getSum(typeOfTensor(sum), typeOfTensor(mask))),
-                                             ValueRange{sum, mask}, ArrayRef<NamedAttribute>{}))
+      sum = sum ? create<graph::AddOp>(getSum(typeOfTensor(sum), typeOfTensor(mask)), ValueRange{sum, mask}, rewriter)
                 : mask;
     }
     return sum;
@@ -274,6 +283,10 @@ private:
         return;
       }
     }
+  }
+
+  template <typename Op> static Value create(Type type, ValueRange operands, PatternRewriter &rewriter) {
+    return Op::create(rewriter, operands.front().getLoc(), TypeRange(type), operands, ArrayRef<NamedAttribute>{});
   }
 
   void addMask(Value mask, std::optional<HiddenScores> choice, Value at) {
