@@ -99,8 +99,9 @@ CASES: dict[str, tuple[Callable[[], nn.Module], Callable[[], Any]]] = {
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name, dtype", [*((name, "bfloat16") for name in CASES), ("ConvNeXt", "float32"), ("text", "float32")]
+)
 def test_compiles(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[Model] = []
 
