@@ -54,6 +54,9 @@ inline constexpr llvm::StringLiteral kCudaGraphAttr = "graph.cuda_graph";
 bool canMultiply(Library library, mlir::Type a, mlir::Type b, mlir::Type result);
 bool canAddBias(Library library, mlir::Type a, mlir::Type result);
 
+/// The type of a tensor that has some dimensions of another, in this order, with the names of their extents.
+mlir::RankedTensorType getTypeOfDimensions(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> dimensions);
+
 /// Whether `order` is a permutation of `rank` dimensions that keeps the last one among the last two.
 bool isOrderOfMatrix(llvm::ArrayRef<int64_t> order, int64_t rank);
 

@@ -108,39 +108,22 @@ struct TransposeOfOnes : OpRewritePattern<TransposeOp> {
     auto type = cast<RankedTensorType>(op.getX().getType()), result = cast<RankedTensorType>(op.getType());
     if (!before || !llvm::is_contained(type.getShape(), 1))
       return rewriter.notifyMatchFailure(op, "not of a reshape with a dimension of one element");
-    SmallVector<int64_t> place(type.getRank(), -1), shape, moved, permutation;
-    SmallVector<Attribute> sizes, movedSizes;
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      if (type.getDimSize(d) != 1) {
-        place[d] = shape.size();
-        shape.push_back(type.getDimSize(d));
-        sizes.push_back(before.getShape()[d]);
-      }
-    for (int64_t d : op.getPermutation()) {
-      movedSizes.push_back(before.getShape()[d]);
-      if (place[d] >= 0)
-        permutation.push_back(place[d]);
-    }
-    auto typeOf = [&](ArrayRef<int64_t> order) {
-      auto extents = dyn_cast_or_null<ExtentsAttr>(type.getEncoding());
-      SmallVector<int64_t> some;
-      SmallVector<StringAttr> names;
-      for (int64_t d : order)
-        if (place[d] >= 0) {
-          some.push_back(type.getDimSize(d));
-          if (extents)
-            names.push_back(extents.getNames()[d]);
-        }
-      return RankedTensorType::get(some, type.getElementType(),
-                                   extents ? ExtentsAttr::get(getContext(), names) : Attribute());
+    auto isOne = [&](int64_t d) { return type.getDimSize(d) == 1; };
+    auto sizesOf = [&](ArrayRef<int64_t> dimensions) {
+      return rewriter.getArrayAttr(
+          llvm::map_to_vector(dimensions, [&](int64_t d) -> Attribute { return before.getShape()[d]; }));
     };
-    Location loc = op.getLoc();
-    auto all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    SmallVector<int64_t> kept = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())), moved(op.getPermutation());
+    llvm::erase_if(kept, isOne);
+    llvm::erase_if(moved, isOne);
     Value value =
-        ReshapeOp::create(rewriter, before.getLoc(), typeOf(all), before.getX(), rewriter.getArrayAttr(sizes));
-    if (!llvm::is_sorted(permutation))
-      value = TransposeOp::create(rewriter, loc, typeOf(op.getPermutation()), value, permutation);
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, value, rewriter.getArrayAttr(movedSizes));
+        ReshapeOp::create(rewriter, before.getLoc(), getTypeOfDimensions(type, kept), before.getX(), sizesOf(kept));
+    if (moved != kept) {
+      auto permutation = llvm::map_to_vector(moved, [&](int64_t d) { return llvm::find(kept, d) - kept.begin(); });
+      value = TransposeOp::create(rewriter, op.getLoc(), getTypeOfDimensions(type, moved), value,
+                                  SmallVector<int64_t>(permutation));
+    }
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, result, value, sizesOf(op.getPermutation()));
     return success();
   }
 };

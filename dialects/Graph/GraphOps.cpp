@@ -11,6 +11,16 @@ using namespace tilewright::graph;
 
 static RankedTensorType getTensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+RankedTensorType tilewright::graph::getTypeOfDimensions(RankedTensorType type, ArrayRef<int64_t> dimensions) {
+  auto extents = dyn_cast_or_null<ExtentsAttr>(type.getEncoding());
+  auto shape = llvm::map_to_vector(dimensions, [&](int64_t d) { return type.getDimSize(d); });
+  Attribute encoding;
+  if (extents)
+    encoding = ExtentsAttr::get(type.getContext(),
+                                llvm::map_to_vector(dimensions, [&](int64_t d) { return extents.getNames()[d]; }));
+  return RankedTensorType::get(shape, type.getElementType(), encoding);
+}
+
 /// What dimension `d` of `type` is: a number or the text of a symbolic extent.
 static std::string getExtentText(RankedTensorType type, int64_t d) {
   if (!type.isDynamicDim(d))

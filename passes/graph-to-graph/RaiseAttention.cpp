@@ -100,22 +100,6 @@ bool keepsMatrices(Operation *op) {
   return reshape && haveSameMatrices(typeOfTensor(reshape.getX()), typeOfTensor(reshape));
 }
 
-/// The type of a transposed tensor.
-RankedTensorType getTransposedType(RankedTensorType type, ArrayRef<int64_t> permutation) {
-  SmallVector<int64_t> shape;
-  SmallVector<StringAttr> names;
-  auto extents = dyn_cast_or_null<graph::ExtentsAttr>(type.getEncoding());
-  for (int64_t d : permutation) {
-    shape.push_back(type.getDimSize(d));
-    if (extents)
-      names.push_back(extents.getNames()[d]);
-  }
-  Attribute encoding;
-  if (extents)
-    encoding = graph::ExtentsAttr::get(type.getContext(), names);
-  return RankedTensorType::get(shape, type.getElementType(), encoding);
-}
-
 /// `value` with its last two dimensions swapped; two transposes become one, or none.
 Value swapLast(Value value, PatternRewriter &rewriter) {
   SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, typeOfTensor(value).getRank()));
@@ -126,8 +110,8 @@ Value swapLast(Value value, PatternRewriter &rewriter) {
   std::swap(permutation.back(), permutation[permutation.size() - 2]);
   if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
     return value;
-  return graph::TransposeOp::create(rewriter, value.getLoc(), getTransposedType(typeOfTensor(value), permutation),
-                                    value, permutation);
+  return graph::TransposeOp::create(rewriter, value.getLoc(),
+                                    graph::getTypeOfDimensions(typeOfTensor(value), permutation), value, permutation);
 }
 
 /// A choice between scores and a number that hides them.

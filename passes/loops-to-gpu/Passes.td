@@ -189,12 +189,13 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
     }
     ```
     A choice between two values that all lanes make alike, as at a tensor's edge, becomes one between vectors. An
-    asynchronous copy of what is there in the first lanes, and of zeros, becomes a `vector.maskedload`. A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop. A loop also stays if
-    an iteration loads or stores what an earlier iteration stores or loads after that, such as a sum in memory. As
-    lanes, all iterations would do the first access before any does the next. Lanes may lie together in several rows of
-    a row-major tensor, where one number is split into the indices. A vector then takes them from the tensor as one row.
-    A GPU's vectors have 1, 2, 4, 8 or 16 lanes; with `on-processor`, an axis of any extent becomes vectors of at most
-    64 lanes.
+    asynchronous copy of what is there in the first lanes, and of zeros, becomes a `vector.maskedload`. A loop whose
+    body has no vector form, or none with wider accesses behind its predicate, stays a loop. A loop also stays if an
+    iteration loads or stores what an earlier iteration stores or loads after that, such as a sum in memory. As lanes,
+    all iterations would do the first access before any does the next. Lanes may lie together in several rows of a
+    row-major tensor, where one number is split into the indices. A vector then takes them from the tensor as one row. A
+    GPU's vectors have 1, 2, 4, 8 or 16 lanes; with `on-processor`, an axis of any extent becomes vectors of at most 64
+    lanes.
   }];
   let options = [Option<"onProcessor", "on-processor", "bool", "false", "vectors of any extent, at any address">];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
