@@ -10,12 +10,12 @@ random order. "error" is the largest difference to PyTorch's result, over the la
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import torch
+from rows import about
 from simt import Bench
 
 import tilewright as tw
@@ -50,10 +50,8 @@ def measure(bench: Bench, shape: tuple[int, int, int, str, str]) -> dict[str, An
 
 
 def main() -> None:
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
     bench = Bench()
-    record: dict[str, Any] = {"command": " ".join(["python", *sys.argv]), "commit": commit, **bench.results}
-    record |= {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "cases": []}
+    record: dict[str, Any] = {**about("cuda"), **bench.results, "cases": []}
     for shape in SHAPES:
         record["cases"].append(measure(bench, shape))
         print(record["cases"][-1], flush=True)

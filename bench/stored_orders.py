@@ -10,12 +10,12 @@ and then copies. Times are medians of events in random order; errors are beside 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import torch
+from rows import about
 from simt import Bench
 
 import tilewright as tw
@@ -91,8 +91,7 @@ def measured(case: Case, bench: Bench) -> dict[str, Any]:
 
 def main() -> None:
     bench = Bench()
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
-    record: dict[str, Any] = {"command": " ".join(["python", *sys.argv]), "commit": commit, **bench.results, "rows": []}
+    record: dict[str, Any] = {**about("cuda"), **bench.results, "rows": []}
     for case in CASES:
         record["rows"].append(measured(case, bench))
         print(record["rows"][-1], flush=True)

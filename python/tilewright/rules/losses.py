@@ -15,7 +15,7 @@ from ..te.walks import parts
 from .contraction import contraction_of
 from .facts import Program, extent_of, is_static
 from .inlining import inlined, substituted
-from .matrices import reading
+from .matrices import replaced
 
 __all__ = ["SumsByRows", "sums_by_rows"]
 
@@ -31,28 +31,26 @@ class SumsByRows:
     rows: list[Operation] = field(default_factory=list[Operation])
 
 
-def sums_by_rows(outputs: Sequence[Operation]) -> SumsByRows:
+def sums_by_rows(program: Program) -> SumsByRows:
     """A program whose sums are taken of each row first; nothing stands for operations where no sum is such.
 
     A sum of all elements is a kernel of its own, and so is each reduction of rows that the elements are made of. The
     sum of a row is computed where the other reductions of that row are, in one kernel. Another one adds up the rows.
     """
-    program = Program(outputs)
     made = SumsByRows()
-    instead = made.instead
-    for stage in program:
-        op = stage.op
-        is_changed = any(tensor.op in instead for tensor in op.input_tensors)
-        if is_changed and (not isinstance(op, ComputeOp) or isinstance(op, ScanOp)):
-            return SumsByRows()
-        now = reading(op, instead) if is_changed and isinstance(op, ComputeOp) else op
-        rows = _rows_of(program, op) if isinstance(op, ComputeOp) and isinstance(now, ComputeOp) else ()
-        if rows and isinstance(now, ComputeOp):
-            each, now = _by_rows(now, [place for place, axis in enumerate(op.reduce_axis) if axis in rows])
-            made.rows.append(each)
-        if now is not op:
-            instead[op] = now
-    return made
+
+    def change(op: Operation, now: Operation) -> Operation:
+        if not isinstance(op, ComputeOp) or not isinstance(now, ComputeOp):
+            return now
+        rows = _rows_of(program, op)
+        if not rows:
+            return now
+        each, now = _by_rows(now, [place for place, axis in enumerate(op.reduce_axis) if axis in rows])
+        made.rows.append(each)
+        return now
+
+    made.instead = replaced(program, change)
+    return made if made.instead else SumsByRows()
 
 
 def _rows_of(program: Program, op: ComputeOp) -> Sequence[IterVar]:

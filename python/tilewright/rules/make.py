@@ -160,13 +160,16 @@ def _schedule_of(
     asked = {values["rule"] for values in settings.values() if "rule" in values}
     if found is not None and asked <= {found.name}:
         return _of_whole(found, s.outputs[0], where, settings)
-    sums = sums_by_rows(s.outputs) if gpu is not None and not rules else SumsByRows()
-    if sums.instead:
-        s = _with(s, sums.instead)
-    in_rows: Mapping[Operation, Operation] = as_stored_in_rows(s.outputs) if gpu is not None and not rules else {}
-    if in_rows:
-        s = _with(s, in_rows)
-    program = Program(s.outputs)
+    program, sums = Program(s.outputs), SumsByRows()
+    if gpu is not None and not rules:
+        sums = sums_by_rows(program)
+        if sums.instead:
+            s = _with(s, sums.instead)
+            program = Program(s.outputs)
+        in_rows = as_stored_in_rows(program)
+        if in_rows:
+            s = _with(s, in_rows)
+            program = Program(s.outputs)
     threads = gpu.sms * gpu.threads_per_sm if gpu else 1
     short = is_short([op.output(0) for op in s.outputs], where)
     convolutions: Mapping[Operation, tuple[Decision, Tiled]] = {}

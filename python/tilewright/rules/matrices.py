@@ -5,7 +5,7 @@ The matrix of windows is never stored: its elements are computed where the matmu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, prod
 from typing import Any
@@ -27,7 +27,7 @@ from .moves import moved_by, through
 from .operand_copies import OperandCopies, copied, copies_before
 from .staging import slides, takes_copies
 
-__all__ = ["Matrices", "as_matrices", "reading"]
+__all__ = ["Matrices", "as_matrices", "replaced"]
 
 # Fewer rows, columns or elements along K are not worth tiles of a matmul: of types for tensor cores, and of float32.
 _HALVES, _FEW, _FLOATS = 16, 2, (8, 32, 8)
@@ -189,16 +189,37 @@ def _axes_of(found: Contraction) -> tuple[list[IterVar], list[IterVar], list[Ite
     return taken["m"], taken["n"], left
 
 
-def reading(op: ComputeOp, instead: Mapping[Operation, Operation]) -> ComputeOp:
-    """The operation `op` with other tensors in place of those that it reads."""
+def reading(op: ComputeOp, instead: Mapping[Operation, Operation], transposed: Collection[Operation] = ()) -> ComputeOp:
+    """The operation `op` with other tensors in place of those that it reads. What stands for those in `transposed` has
+    its last two axes in each other's place."""
 
     def replace(expr: Expr) -> Expr | None:
         if not isinstance(expr, Read) or expr.tensor.op not in instead:
             return None
-        tensor = instead[expr.tensor.op].output(expr.tensor.value_index)
-        return Read(tensor, tuple(rewrite(index, replace) for index in expr.indices), expr.source)
+        indices = [rewrite(index, replace) for index in expr.indices]
+        if expr.tensor.op in transposed:
+            indices[-2:] = indices[:-3:-1]
+        return Read(instead[expr.tensor.op].output(expr.tensor.value_index), tuple(indices), expr.source)
 
     return rewritten(op, replace)
+
+
+def replaced(
+    program: Program, change: Callable[[Operation, Operation], Operation], transposed: Collection[Operation] = ()
+) -> dict[Operation, Operation]:
+    """What stands for the operations of a program where some change, and so those that read them. `change` is given an
+    operation, and it with other tensors in place of what it reads. Nothing where scans or statements read such ones."""
+    instead: dict[Operation, Operation] = {}
+    for op in (stage.op for stage in program):
+        now = op
+        if any(tensor.op in instead for tensor in op.input_tensors):
+            if not isinstance(op, ComputeOp) or isinstance(op, ScanOp):
+                return {}
+            now = reading(op, instead, transposed)
+        now = change(op, now)
+        if now is not op:
+            instead[op] = now
+    return instead
 
 
 def _again(op: Operation) -> Contraction:

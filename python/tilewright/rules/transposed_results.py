@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 
-from ..te.expr import Call, Expr, Read, ReduceItem
-from ..te.rewrite import rewrite
-from ..te.scan_stages import ScanOp
+from ..te.expr import Call, ReduceItem
 from ..te.tensor import ComputeOp, Operation
 from .contraction import contraction_of
 from .facts import Kind, Program, StageFacts
-from .inlining import rewritten
+from .matrices import replaced
 
 __all__ = ["as_stored_in_rows"]
 
 
-def as_stored_in_rows(outputs: Sequence[Operation]) -> Mapping[Operation, Operation]:
+def as_stored_in_rows(program: Program) -> Mapping[Operation, Operation]:
     """What stands for the operations of a program whose matmuls have the rows that are stored; nothing where all have.
 
     What is made of a result and read or stored as its transpose is a row of tiles down a column in memory. Rows and
     columns of the matmul change places; its operands stay as they lie.
     """
-    program = Program(outputs)
     turned = {stage.op for stage in program if _is_stored_down(stage)}
-    instead: dict[Operation, Operation] = {}
-    if not turned:
-        return instead
-    for stage in program:
-        op, now = stage.op, stage.op
-        if any(tensor.op in instead for tensor in op.input_tensors):
-            if not isinstance(op, ComputeOp) or isinstance(op, ScanOp):
-                return {}
-            now = _reading(op, instead, turned)
-        if op in turned:
-            assert isinstance(now, ComputeOp)
-            now = _turned(now)
-        if now is not op:
-            instead[op] = now
-    return instead
+    return replaced(program, lambda op, now: _turned(now) if op in turned else now, turned) if turned else {}
 
 
 def _is_stored_down(stage: StageFacts) -> bool:
@@ -60,22 +43,9 @@ def _is_stored_down(stage: StageFacts) -> bool:
     return places[-2] == len(places) - 1
 
 
-def _reading(op: ComputeOp, instead: Mapping[Operation, Operation], turned: set[Operation]) -> ComputeOp:
-    """The operation reading what stands for others, at the same elements."""
-
-    def replace(expr: Expr) -> Expr | None:
-        if not isinstance(expr, Read) or expr.tensor.op not in instead:
-            return None
-        indices = [rewrite(index, replace) for index in expr.indices]
-        if expr.tensor.op in turned:
-            indices[-2:] = indices[:-3:-1]
-        return Read(instead[expr.tensor.op].output(expr.tensor.value_index), tuple(indices), expr.source)
-
-    return rewritten(op, replace)
-
-
-def _turned(op: ComputeOp) -> ComputeOp:
+def _turned(op: Operation) -> ComputeOp:
     """The same elements, rows and columns in each other's place, and so the operands."""
+    assert isinstance(op, ComputeOp)
     *axes, row, column = op.axis
     *shape, rows, columns = op.shape
     reduction = copy(op.reduction)
