@@ -8,7 +8,7 @@ from copy import copy
 from ..te.expr import Call, ReduceItem
 from ..te.tensor import ComputeOp, Operation
 from .contraction import contraction_of
-from .facts import Kind, Program, StageFacts
+from .facts import Kind, Program, StageFacts, is_static
 from .matrices import replaced
 
 __all__ = ["as_stored_in_rows"]
@@ -25,9 +25,9 @@ def as_stored_in_rows(program: Program) -> Mapping[Operation, Operation]:
 
 
 def _is_stored_down(stage: StageFacts) -> bool:
-    """Whether rows of a matmul become the last axis of what the maps behind it store."""
+    """Whether rows of a matmul, of known number, become the last axis of what the maps behind it store."""
     found = contraction_of(stage)
-    if found is None or not found.is_of_matrices or stage.op.num_outputs > 1:
+    if found is None or not found.is_of_matrices or stage.op.num_outputs > 1 or not is_static(stage.spatial[-2:]):
         return False
     places = list(range(len(stage.spatial)))  # where its axes are in what is made of it
     while not stage.is_output and len(stage.readers) == 1:

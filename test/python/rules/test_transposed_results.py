@@ -87,3 +87,20 @@ def test_a_result_that_is_read_in_two_ways() -> None:
     (got,) = testing.run(tw.build(s, [A, B, D], SIM), [a, b], [((64, 64), "float32")])
     product = a.astype("float64") @ b.astype("float64")
     np.testing.assert_array_equal(got, product + product.T)
+
+
+def test_rows_of_a_symbolic_number() -> None:
+    """They cannot be columns: the matmul keeps its tensor cores, and another kernel transposes what it stored."""
+    rows = te.var("rows", min=2, max=64)
+    A, B = te.placeholder((rows, 32), "float16", name="A"), te.placeholder((32, 40), "float16", name="B")
+    r = te.reduce_axis((0, 32), "r")
+    C = te.compute((rows, 40), lambda i, j: te.sum(A(i, r).astype("float32") * B(r, j).astype("float32"), axis=r), "C")
+    D = te.compute((40, rows), lambda j, i: C(i, j) + 1, name="D")
+    s = tw.auto_schedule(D, SIM)
+    assert [decision.rule for decision in s.plan or ()] == ["tensor cores", "elementwise"]
+    generator = np.random.default_rng(0)
+    function = tw.build(s, [A, B, D], SIM)
+    for number in (2, 33, 64):
+        a, b = (generator.integers(-3, 4, shape).astype("float16") for shape in ((number, 32), (32, 40)))
+        (got,) = testing.run(function, [a, b], [((40, number), "float32")])
+        np.testing.assert_array_equal(got, (a.astype("float64") @ b.astype("float64")).T + 1)
