@@ -8,8 +8,9 @@ Each row is a process of its own, and is written when it is known:
   optimiser is PyTorch's, fused.
 - "train hf NAME": the same of a model of HUGGING_FACE, in the sizes of its paper, without dropout.
 - "infer32 NAME" and "train32 NAME": the same in float32, with torch.set_float32_matmul_precision("high").
+- "ieee NAME" and "train-ieee NAME": the same in float32 with PyTorch's own settings: no matmul in tf32.
 - "sdpa MASK": scaled_dot_product_attention of 4 x 16 heads of 128, 4096 queries and keys, bfloat16, with a mask of
-  MASKS.
+  MASKS. "sdpa-ieee MASK" is the same in float32 with PyTorch's own settings.
 - "written WAY": attention of the same heads without that operator, as models write it: WRITTEN.
 - "flex MASK": flex_attention of the same sizes. Inductor is the peer: eager PyTorch has no kernel of its own.
 - "linalg CASE": a function of torch.linalg in float32, as in LINALG; "x 64" is a batch.
@@ -73,7 +74,9 @@ ROWS = (
     *(f"train hf {name}" for name in HUGGING_FACE),
     *(f"infer {name}" for name in MODELS), *(f"train {name}" for name in TRAINED),
     *(f"infer32 {name}" for name in MODELS), *(f"train32 {name}" for name in TRAINED),
-    *(f"sdpa {name}" for name in MASKS), *(f"written {name}" for name in WRITTEN),
+    *(f"ieee {name}" for name in MODELS), *(f"train-ieee {name}" for name in TRAINED),
+    *(f"sdpa {name}" for name in MASKS), *(f"sdpa-ieee {name}" for name in MASKS),
+    *(f"written {name}" for name in WRITTEN),
     *(f"flex {name}" for name in FLEX), *(f"linalg {name}" for name in LINALG),
 )  # fmt: skip
 
@@ -152,16 +155,18 @@ def hugging_face_model(name: str, tiny: bool) -> tuple[nn.Module, torch.Tensor]:
     return model, torch.randn(min(*batch, 2) if tiny else batch[0], 3, made.image_size, made.image_size)
 
 
-def model_in(dtype: torch.dtype, name: str, tiny: bool, device: str) -> tuple[nn.Module, torch.Tensor]:
-    """A model and its input of a type, for float32 with tf32 allowed."""
-    torch.set_float32_matmul_precision("high" if dtype == torch.float32 else "highest")
+def model_in(dtype: torch.dtype, name: str, tiny: bool, device: str, precision: str) -> tuple[nn.Module, torch.Tensor]:
+    """A model and its input of a type, for float32 with such a precision of matmuls."""
+    torch.set_float32_matmul_precision(precision)
     is_of_others = name.startswith("hf ")
     module, x = hugging_face_model(name[3:], tiny) if is_of_others else model_of(name, tiny)
     return module.to(dtype).to(device), (x.to(dtype) if x.is_floating_point() else x).to(device)
 
 
-def infer_case(name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bfloat16) -> Case:
-    module, x = model_in(dtype, name, tiny, device)
+def infer_case(
+    name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bfloat16, precision: str = "highest"
+) -> Case:
+    module, x = model_in(dtype, name, tiny, device, precision)
     module = module.eval()
     exact = copy.deepcopy(module).double()(x.double() if x.is_floating_point() else x)
 
@@ -172,8 +177,10 @@ def infer_case(name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bf
     return Case(make, exact, ("eager", "inductor", "reduce-overhead"))
 
 
-def train_case(name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bfloat16) -> Case:
-    module, x = model_in(dtype, name, tiny, device)
+def train_case(
+    name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bfloat16, precision: str = "highest"
+) -> Case:
+    module, x = model_in(dtype, name, tiny, device, precision)
     module = module.train()
 
     def gradients(trained: nn.Module) -> torch.Tensor:
@@ -235,10 +242,11 @@ def in_double(function: Callable[..., torch.Tensor], tensors: list[torch.Tensor]
     return torch.cat(heads, 1)
 
 
-def sdpa_case(name: str, tiny: bool, device: str) -> Case:
-    tensors = heads_of(tiny, device)
+def sdpa_case(name: str, tiny: bool, device: str, dtype: torch.dtype = torch.bfloat16) -> Case:
+    tensors = [one.to(dtype) for one in heads_of(tiny, device)]
     length = tensors[0].shape[2]
     mask, causal = mask_of(name, length, device), name == "causal"
+    mask = mask.to(dtype) if mask is not None and mask.is_floating_point() else mask
 
     def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, given: torch.Tensor | None) -> torch.Tensor:
         if name == "floats made":
@@ -377,9 +385,12 @@ def linalg_case(name: str, tiny: bool, device: str) -> Case:
 
 
 CASES = {
-    "infer": infer_case, "train": train_case, "infer32": partial(infer_case, dtype=torch.float32),
-    "train32": partial(train_case, dtype=torch.float32), "sdpa": sdpa_case, "written": written_case,
-    "flex": flex_case, "linalg": linalg_case,
+    "infer": infer_case, "train": train_case,
+    "infer32": partial(infer_case, dtype=torch.float32, precision="high"),
+    "train32": partial(train_case, dtype=torch.float32, precision="high"),
+    "ieee": partial(infer_case, dtype=torch.float32), "train-ieee": partial(train_case, dtype=torch.float32),
+    "sdpa": sdpa_case, "sdpa-ieee": partial(sdpa_case, dtype=torch.float32),
+    "written": written_case, "flex": flex_case, "linalg": linalg_case,
 }  # fmt: skip
 
 

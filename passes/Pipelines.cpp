@@ -125,7 +125,7 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   kernels.addNestedPass<gpu::GPUFuncOp>(createCheckTileKernels());
   kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileMaps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createShareConversions());
-  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileRoles());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileRoles({options.arch}));
   kernels.addNestedPass<gpu::GPUFuncOp>(createAnnotateUnrolledLoops());
   kernels.addNestedPass<gpu::GPUFuncOp>(createSplitSharedAddresses());
   kernels.addPass(memref::createExpandStridedMetadataPass());

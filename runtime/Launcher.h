@@ -39,6 +39,10 @@ enum {
   TilewrightTensorSize = 24
 };
 
+/// What the 128 bytes of a map are to a GPU without TMA, whose threads copy tiles: of the same numbers those that they
+/// read, each dimension's from the innermost on.
+enum { TilewrightMapData = 0, TilewrightMapExtents = 1, TilewrightMapStrides = 6, TilewrightMapSteps = 11 };
+
 struct TilewrightLaunchRecord {
   int32_t kernel;
   int32_t paramCount;
@@ -61,6 +65,16 @@ int32_t tilewrightRecordEncode(void *context, void *map, const uint64_t *tensor)
 }
 
 namespace tilewright {
+/// Writes the map for a GPU without TMA.
+inline void writeMapForThreads(void *map, const uint64_t *tensor) {
+  auto *to = static_cast<uint64_t *>(map);
+  to[TilewrightMapData] = tensor[TilewrightTensorData];
+  constexpr int rank = TilewrightTensorStrides - TilewrightTensorExtents;
+  std::copy_n(tensor + TilewrightTensorExtents, rank, to + TilewrightMapExtents);
+  std::copy_n(tensor + TilewrightTensorStrides, rank, to + TilewrightMapStrides);
+  std::copy_n(tensor + TilewrightTensorSteps, rank, to + TilewrightMapSteps);
+}
+
 /// A tensor without elements has no map, but a kernel whose sums are then empty takes one, and copies boxes outside of
 /// it alone: the map of one element does, which nobody reads. Gives whether a tensor is such a one, and else leaves
 /// `element`.

@@ -39,7 +39,9 @@ struct Architecture {
   bool hasMmaSync() const { return isFrom(kAmpere); }
   bool hasDependentLaunches() const { return isFrom(kHopper); }
   bool hasClusters() const { return isFrom(kHopper); }
-  /// What kernels of asynchronous tiles are made of: wgmma, setmaxnreg, TMA and mbarriers.
+  /// Copies by tensor maps. Without it threads copy tiles by cp.async.
+  bool hasTMA() const { return isFrom(kHopper); }
+  /// Matmuls of warpgroups, and setmaxnreg. Without it the warps of a warpgroup multiply by mma.sync.
   bool hasWgmma() const { return name == kWgmmaArchitecture; }
 
 private:

@@ -17,6 +17,9 @@ def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
     b's; the others stay as they are. `a` may be a fragment of 16-bit elements or of f8E4M3FN, in
     registers. Where `a` is `mn_major` and of tf32, each thread first loads its part of it to registers.
 
+    On a GPU without wgmma, operands of 16 bits are multiplied by the warps, each of which has 16 rows (`mma.sync`). What
+    a lane holds of tiles in registers is the same. Such a matmul is done when the next op begins.
+
     ```mlir
     %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
         -> !tile.accumulator<64x256xf32>

@@ -112,6 +112,21 @@ struct ConvertPrefetch : ConvertOpToLLVMPattern<memref::PrefetchOp> {
   }
 };
 
+/// What a GPU without wgmma, or without TMA, has no other way for.
+LogicalResult checkTileOp(Operation *op, const Architecture &architecture) {
+  if (architecture.hasWgmma())
+    return success();
+  auto matmul = dyn_cast<tile::WgmmaOp>(op);
+  Type element = matmul ? tile::getOperandElement(matmul.getA().getType()) : Type();
+  bool isOf16Bits =
+      !matmul || ((element.isF16() || element.isBF16()) && matmul.getResult().getType().getElementType().isF32());
+  if (!architecture.hasMmaSync() || !isOf16Bits || isa<tile::RolesOp>(op))
+    return op->emitOpError("expected architecture ") << kWgmmaArchitecture << ", got " << architecture.name;
+  if (!architecture.hasTMA() && isa<tile::TMAStoreOp, tile::StoreFragmentOp>(op))
+    return op->emitOpError("expected architecture ") << Architecture::kHopper << " or later, got " << architecture.name;
+  return success();
+}
+
 struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVVM> {
   using ConvertKernelsToNVVMBase::ConvertKernelsToNVVMBase;
 
@@ -133,8 +148,8 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
         }
 
     WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
-      if (!architecture->hasWgmma() && isa<tile::TileDialect>(op->getDialect()))
-        return op->emitOpError("expected architecture ") << kWgmmaArchitecture << ", got " << arch;
+      if (isa<tile::TileDialect>(op->getDialect()) && failed(checkTileOp(op, *architecture)))
+        return WalkResult::interrupt();
       for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
         if (auto memref = dyn_cast<MemRefType>(type); memref && memref.getElementType().isInteger(1))
           return op->emitOpError("expected bools as bytes, got a buffer of type ")
@@ -195,9 +210,12 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     ub::populateUBToLLVMConversionPatterns(converter, patterns);
     populateNVGPUToNVVMConversionPatterns(converter, patterns);
     populateMatrixPatterns(converter, patterns, /*benefit=*/2);
-    populateTileMemoryPatterns(converter, patterns);
+    populateTileMemoryPatterns(converter, patterns, *architecture);
     populateTileBarrierPatterns(converter, patterns);
-    populateWgmmaPatterns(converter, patterns);
+    if (architecture->hasWgmma())
+      populateWgmmaPatterns(converter, patterns);
+    else
+      populateMmaSyncPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     configureGpuToNVVMConversionLegality(target);

@@ -162,7 +162,9 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     populateFuncToLLVMConversionPatterns(converter, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
     cf::populateAssertToLLVMConversionPattern(converter, patterns);
-    populateTileMemoryPatterns(converter, patterns);
+    // Whatever the architecture, tiles are copied by maps and multiplied by warpgroups here.
+    populateTileMemoryPatterns(converter, patterns, *findArchitecture(kWgmmaArchitecture));
+    populateWgmmaGroupPatterns(converter, patterns);
     populateTileBarrierPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
     patterns.add<SimulateWgmma, SimulateZero, SimulateToAccumulator, SimulatePack, SimulateWgmmaWait, SimulateArrive>(

@@ -326,8 +326,32 @@ static void putTiles(OpBuilder &builder, LoadGroup &group, Value iteration) {
   tile::PutOp::create(builder, group.ring.getLoc(), tiles, group.ring);
 }
 
+/// Loads and puts what a group needs where it is loaded, outside of pipelined loops.
+static void putHere(LoadGroup &group) {
+  tile::LoadOp last = group.loads.back();
+  OpBuilder builder(last->getNextNode());
+  auto elect = tile::ElectOp::create(builder, last.getLoc(), tile::ElectScope::Role);
+  builder.createBlock(&elect.getBody());
+  SmallVector<Value> tiles;
+  for (tile::LoadOp load : group.loads)
+    tiles.push_back(cast<tile::LoadOp>(builder.clone(*load)).getTile());
+  tile::PutOp::create(builder, group.ring.getLoc(), tiles, group.ring);
+  builder.setInsertionPointAfter(elect);
+  auto taken = tile::GetOp::create(builder, group.ring.getLoc(), group.ring);
+  for (auto [load, tile] : llvm::zip(group.loads, taken.getTiles())) {
+    load.getTile().replaceAllUsesWith(tile);
+    tile::LoadOp(load).erase();
+  }
+}
+
 LogicalResult AssignTileRoles::loadAhead(tile::KernelOp kernel, MutableArrayRef<LoadGroup> groups) {
   for (LoadGroup &group : groups) {
+    if (!group.pipeline && llvm::all_of(group.loads, [&](tile::LoadOp load) {
+          return load->getBlock() == group.user->getBlock() && !load->getParentOfType<scf::IfOp>();
+        })) {
+      putHere(group);
+      continue;
+    }
     if (!group.pipeline || group.loads.front()->getBlock() != scf::ForOp(group.pipeline).getBody() ||
         !isa<tile::MatmulOp>(group.user))
       return emitError(group.loads.front().getLoc())

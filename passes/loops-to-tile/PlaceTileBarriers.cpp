@@ -99,6 +99,15 @@ LogicalResult BarrierPlacer::placeLoop(scf::ForOp loop) {
   SmallVector<Value> carried;
   for (Value ring : rings)
     carried.append({getState(ring).slot, getState(ring).phase});
+  // The slots that are filled ahead of those that are read. Behind the loop all that was put has been read.
+  llvm::SetVector<Value> filled;
+  for (auto elect : loop.getOps<tile::ElectOp>())
+    elect->walk([&](tile::PutOp put) { filled.insert(put.getRing()); });
+  for (auto choice : loop.getOps<scf::IfOp>())
+    choice->walk([&](tile::PutOp put) { filled.insert(put.getRing()); });
+  filled.remove_if([&](Value ring) { return !getsTiles || !ahead.contains(ring); });
+  for (Value ring : filled)
+    carried.append({ahead[ring].slot, ahead[ring].phase});
   unsigned count = carried.size();
   llvm::append_range(carried, loop.getInitArgs());
   auto made =
@@ -118,6 +127,8 @@ LogicalResult BarrierPlacer::placeLoop(scf::ForOp loop) {
   auto setStates = [&](ValueRange values) {
     for (auto [number, ring] : llvm::enumerate(rings))
       states[ring] = {values[2 * number], values[2 * number + 1]};
+    for (auto [number, ring] : llvm::enumerate(filled))
+      ahead[ring] = {values[2 * (rings.size() + number)], values[2 * (rings.size() + number) + 1]};
   };
   setStates(made.getRegionIterArgs());
   Operation *old = loop;
@@ -128,9 +139,13 @@ LogicalResult BarrierPlacer::placeLoop(scf::ForOp loop) {
   SmallVector<Value> yielded;
   for (Value ring : rings)
     yielded.append({states[ring].slot, states[ring].phase});
+  for (Value ring : filled)
+    yielded.append({ahead[ring].slot, ahead[ring].phase});
   llvm::append_range(yielded, body->getTerminator()->getOperands());
   body->getTerminator()->setOperands(yielded);
   setStates(made.getResults());
+  for (Value ring : filled)
+    ahead.erase(ring);
   builder.setInsertionPointAfter(made);
   releaseReadUpTo([&](Operation *last) { return last == old; });
   loop.erase();

@@ -303,6 +303,36 @@ LogicalResult checkAlignment(Operation *nest, func::FuncOp function, TileRaiser 
 struct RaiseToTileOps : impl::RaiseToTileOpsBase<RaiseToTileOps> {
   using RaiseToTileOpsBase::RaiseToTileOpsBase;
 
+  /// What a GPU without wgmma has other ways for: matmuls of 16 bits, whose warps multiply by mma.sync, and tiles that
+  /// threads copy where there is no TMA.
+  LogicalResult checkArchitecture(const TileRaiser &raiser) const {
+    const Architecture *architecture = findArchitecture(arch);
+    if (architecture && architecture->hasWgmma())
+      return success();
+    tile::KernelOp kernel = raiser.getKernel();
+    bool isServed = architecture && architecture->hasMmaSync(), isStored = false;
+    kernel.walk([&](Operation *op) {
+      isStored |= isa<tile::StoreOp, tile::ShareOp>(op);
+      auto matmul = dyn_cast<tile::MatmulOp>(op);
+      Type element = matmul ? tile::getOperandElement(matmul.getA().getType()) : Type();
+      isServed &=
+          !matmul || ((element.isF16() || element.isBF16()) && matmul.getResult().getType().getElementType().isF32());
+    });
+    if (!isServed)
+      return raiser.matmulError() << "expected the architecture " << kWgmmaArchitecture
+                                  << ", which has this instruction, got " << arch;
+    auto expect = [&](StringRef first, StringRef what) {
+      return raiser.matmulError() << "expected the architecture " << first << " for " << what << ", got " << arch;
+    };
+    if (kernel.getRegisters())
+      return expect(kWgmmaArchitecture, "a producer warpgroup, which hands its registers to others");
+    if (llvm::any_of(kernel.getCluster(), [](int64_t extent) { return extent > 1; }))
+      return expect(kWgmmaArchitecture, "tiles that the blocks of a cluster share");
+    if (isStored && !architecture->hasTMA())
+      return expect((Architecture::kHopper + " or later").str(), "fragments in shared memory");
+    return success();
+  }
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal())
@@ -315,11 +345,8 @@ struct RaiseToTileOps : impl::RaiseToTileOpsBase<RaiseToTileOps> {
       TileRaiser raiser(nest, function);
       if (failed(checkNestedThreads(nest, function)) || failed(raiser.raise()))
         return signalPassFailure();
-      if (const Architecture *architecture = findArchitecture(arch); !architecture || !architecture->hasWgmma()) {
-        raiser.matmulError() << "expected the architecture " << kWgmmaArchitecture
-                             << ", which has this instruction, got " << arch;
+      if (failed(checkArchitecture(raiser)))
         return signalPassFailure();
-      }
       if (failed(checkAlignment(nest, function, raiser)))
         return signalPassFailure();
       nest->erase();

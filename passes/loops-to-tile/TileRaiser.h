@@ -73,6 +73,8 @@ public:
   static bool isWanted(mlir::Operation *nest);
   mlir::LogicalResult raise();
   mlir::InFlightDiagnostic matmulError() const;
+  /// What the nest became.
+  tile::KernelOp getKernel() const { return kernel; }
 
 private:
   mlir::InFlightDiagnostic error(const mlir::Twine &primitive, mlir::Location loc) const {

@@ -1,6 +1,8 @@
 //===- ExpandTileRoles.cpp - roles and elected threads as conditions ------===//
+#include "dialects/Target/Architectures.h"
 #include "dialects/Tile/Instructions.h"
-#include "passes/PassSupport.h"
+#include "passes/ArchitectureOption.h"
+#include "passes/tile-to-nvvm/Passes.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
 
 using namespace mlir;
@@ -11,10 +13,15 @@ namespace tilewright {
 
 namespace {
 struct ExpandTileRoles : impl::ExpandTileRolesBase<ExpandTileRoles> {
+  using ExpandTileRolesBase::ExpandTileRolesBase;
+
   void runOnOperation() override {
     gpu::GPUFuncOp kernel = getOperation();
     if (!hasTileOps(kernel))
       return;
+    architecture = findArchitectureOption(kernel, arch);
+    if (!architecture)
+      return signalPassFailure();
     if (!kernel.getKnownBlockSizeAttr()) {
       kernel.emitOpError("expected known_block_size of a kernel with tile ops, got none");
       return signalPassFailure();
@@ -47,6 +54,7 @@ private:
     return arith::CmpIOp::create(builder, value.getLoc(), predicate, value, constant(builder, with));
   }
 
+  const Architecture *architecture = nullptr;
   Value thread, warp;
 };
 
@@ -92,11 +100,12 @@ LogicalResult ExpandTileRoles::startBarriers(gpu::GPUFuncOp kernel) {
     OpBuilder inner = start.getThenBodyBuilder();
     for (tile::RingOp ring : rings)
       tile::InitOp::create(inner, ring.getLoc(), ring);
-    NVVM::FenceMbarrierInitOp::create(inner, loc);
+    if (architecture->hasTMA())
+      NVVM::FenceMbarrierInitOp::create(inner, loc);
     // The first copy would wait for its map.
     auto pointer = LLVM::LLVMPointerType::get(kernel.getContext());
     for (BlockArgument argument : kernel.getArguments())
-      if (isa<tile::TensorMapType>(argument.getType())) {
+      if (isa<tile::TensorMapType>(argument.getType()) && architecture->hasTMA()) {
         Value map = UnrealizedConversionCastOp::create(inner, loc, pointer, argument).getResult(0);
         NVVM::PrefetchOp::create(inner, loc, /*cacheLevel=*/nullptr, /*evictPriority=*/nullptr, map,
                                  /*predicate=*/Value(),
@@ -131,6 +140,12 @@ LogicalResult ExpandTileRoles::startBarriers(gpu::GPUFuncOp kernel) {
 void ExpandTileRoles::expand(tile::ElectOp elect) {
   OpBuilder builder(elect);
   Location loc = elect.getLoc();
+  if (!architecture->hasTMA()) {
+    // All threads copy.
+    elect->getBlock()->getOperations().splice(elect->getIterator(), elect.getBody().front().getOperations());
+    elect.erase();
+    return;
+  }
   Value ofWarpgroup = warp;
   int64_t first = getFirstWarp(elect);
   if (elect.getScope() == tile::ElectScope::Warpgroup) {

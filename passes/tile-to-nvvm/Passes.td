@@ -69,7 +69,7 @@ def ExpandTileRoles : Pass<"expand-tile-roles", "mlir::gpu::GPUFuncOp"> {
     Registers are handed out where a role begins. The first thread starts the barriers of all rings where the last of
     them is made; then the block, or the cluster, waits for it. In a cluster, no block leaves before the others are
     done, for they may still copy to it and signal its barriers. A block may leave if it has seen all slots released
-    (`tile.acquire` of each, and no copy after).
+    (`tile.acquire` of each, and no copy after). Without TMA, all threads copy what one of them would.
 
     ```mlir
     tile.roles {
@@ -93,6 +93,7 @@ def ExpandTileRoles : Pass<"expand-tile-roles", "mlir::gpu::GPUFuncOp"> {
     }
     ```
   }];
+  let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::arith::ArithDialect",
                            "mlir::scf::SCFDialect"];
 }

@@ -69,4 +69,28 @@ Value SharedAddress::offset(Value pointer, int64_t bytes) {
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
 }
 
+LaneAddress::LaneAddress(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, Value row, Value half)
+    : builder(builder), loc(loc), type(type), permuted(half) {
+  SharedAddress address(builder, loc);
+  start = address.offset(pointer, address.multiply(row, type.getPanelRowBytes()));
+  if (!type.getSwizzle())
+    return;
+  int64_t chunks = type.getSwizzle() / 16;
+  Value bits = LLVM::LShrOp::create(builder, loc, row, address.constant(llvm::Log2_64(8 / chunks)));
+  bits = LLVM::AndOp::create(builder, loc, bits, address.constant(chunks - 1));
+  permuted = LLVM::XOrOp::create(builder, loc, half, bits);
+}
+
+Value LaneAddress::down(int64_t rows) {
+  SharedAddress address(builder, loc);
+  return address.offset(address.offset(start, address.multiply(permuted, 16)), rows * type.getPanelRowBytes());
+}
+
+Value LaneAddress::at(int64_t chunk) {
+  SharedAddress address(builder, loc);
+  int64_t chunks = type.getPanelRowBytes() / 16;
+  Value place = LLVM::XOrOp::create(builder, loc, permuted, address.constant(chunk % chunks));
+  return address.offset(address.offset(start, address.multiply(place, 16)), chunk / chunks * type.getPanelBytes());
+}
+
 } // namespace tilewright

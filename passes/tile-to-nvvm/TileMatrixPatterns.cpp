@@ -32,68 +32,9 @@ struct ConvertToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
   }
 };
 
-struct ConvertWgmmaCommit : ConvertOpToLLVMPattern<tile::WgmmaCommitOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::WgmmaCommitOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::WgmmaGroupSyncAlignedOp>(op);
-    return success();
-  }
-};
-
-struct ConvertWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
-    if (op.getFragment())
-      rewriter.replaceOp(op, adaptor.getAccumulator());
-    else
-      rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 //===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//
-
-/// The addresses that one lane writes to in a buffer. `row` is a row of the tile, and `half` which of two neighbouring
-/// chunks of 16 bytes is the lane's, or any of those in the row's first panel; only these two differ between lanes.
-class LaneAddress {
-public:
-  LaneAddress(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, Value row, Value half)
-      : builder(builder), loc(loc), type(type) {
-    SharedAddress address(builder, loc);
-    start = address.offset(pointer, address.multiply(row, type.getPanelRowBytes()));
-    permuted = half;
-    if (type.getSwizzle()) {
-      int64_t chunks = type.getSwizzle() / 16;
-      Value bits = LLVM::LShrOp::create(builder, loc, row, address.constant(llvm::Log2_64(8 / chunks)));
-      bits = LLVM::AndOp::create(builder, loc, bits, address.constant(chunks - 1));
-      permuted = LLVM::XOrOp::create(builder, loc, half, bits);
-    }
-  }
-
-  /// So many rows further down, after which the swizzle is the same again.
-  Value down(int64_t rows) {
-    SharedAddress address(builder, loc);
-    return address.offset(address.offset(start, address.multiply(permuted, 16)), rows * type.getPanelRowBytes());
-  }
-
-  /// Of the pair of chunks that begins at an even chunk of the row.
-  Value at(int64_t chunk) {
-    SharedAddress address(builder, loc);
-    int64_t chunks = type.getPanelRowBytes() / 16;
-    Value place = LLVM::XOrOp::create(builder, loc, permuted, address.constant(chunk % chunks));
-    return address.offset(address.offset(start, address.multiply(place, 16)), chunk / chunks * type.getPanelBytes());
-  }
-
-private:
-  OpBuilder &builder;
-  Location loc;
-  tile::BufferType type;
-  Value start, permuted;
-};
 
 /// Where an element of a buffer is: the address of its chunk of 16 bytes.
 LaneAddress getChunk(OpBuilder &builder, Location loc, Value pointer, tile::BufferType buffer, Value row,
@@ -329,8 +270,8 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
 } // namespace
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment,
-               ConvertReadElement, ConvertPack, ConvertExtract, ConvertAssemble>(converter);
+  patterns.add<ConvertZero, ConvertToAccumulator, ConvertStoreFragment, ConvertReadElement, ConvertPack, ConvertExtract,
+               ConvertAssemble>(converter);
 }
 
 } // namespace tilewright

@@ -1,15 +1,18 @@
-//===- TileMemoryPatterns.cpp - rings, barriers and TMA copies ------------===//
+//===- TileMemoryPatterns.cpp - rings, barriers and copies of tiles -------===//
 #include "dialects/Tile/Instructions.h"
 #include "passes/AddressSpaces.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/tile-to-nvvm/TileKernel.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
+#include "runtime/Launcher.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
 
+/// What one instruction copies to shared memory past the registers.
+static constexpr int64_t kChunkBytes = 16;
 /// How long the hardware may let a thread sleep at a barrier before it looks again, in nanoseconds.
 static constexpr int64_t kWaitTicks = 10000000;
 
@@ -17,8 +20,16 @@ namespace tilewright {
 namespace {
 
 template <typename Op> struct TilePattern : ConvertOpToLLVMPattern<Op> {
-  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+  TilePattern(const LLVMTypeConverter &converter, const Architecture &architecture)
+      : ConvertOpToLLVMPattern<Op>(converter), architecture(architecture) {}
+
+  const Architecture &architecture;
 };
+
+/// Threads of the block, all of which copy where there is no TMA.
+int64_t countThreads(LLVM::LLVMFuncOp kernel) {
+  return kernel->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName())[0];
+}
 
 tile::RingOp getRing(Value ring) { return ring.getDefiningOp<tile::RingOp>(); }
 
@@ -40,7 +51,16 @@ SmallVector<Value> getBuffers(SharedAddress address, tile::RingOp ring, Value sl
   return buffers;
 }
 
-void waitFor(OpBuilder &builder, Location loc, Value barrier, Value phase) {
+void waitFor(OpBuilder &builder, Location loc, Value barrier, Value phase, const Architecture &architecture) {
+  if (!architecture.hasTMA()) {
+    // What lets a thread sleep came with TMA.
+    LLVM::InlineAsmOp::create(builder, loc, TypeRange(), ValueRange{barrier, phase},
+                              "{\n.reg .pred p;\nWAIT:\nmbarrier.test_wait.parity.shared.b64 p, [$0], $1;\n@!p bra "
+                              "WAIT;\n}",
+                              "r,r,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                              LLVM::TailCallKind::None, /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr);
+    return;
+  }
   Value ticks = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), kWaitTicks);
   NVVM::MBarrierTryWaitParityOp::create(builder, loc, barrier, phase, ticks);
 }
@@ -92,8 +112,10 @@ struct ConvertInit : TilePattern<tile::InitOp> {
     SharedAddress address(rewriter, op.getLoc());
     tile::RingOp ring = getRing(op.getRing());
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
-    // One thread commits a slot; each peer's consumers release it here too.
-    Value one = address.constant(1), releases = address.constant(ring.getConsumers() * countPeers(kernel, ring));
+    // One thread commits a slot, or all that copy; each peer's consumers release it here too.
+    Value one = address.constant(architecture.hasTMA() ? 1 : countThreads(kernel));
+    int64_t eachReleases = architecture.hasWgmma() ? 1 : tile::kWarpgroupWarps;
+    Value releases = address.constant(ring.getConsumers() * countPeers(kernel, ring) * eachReleases);
     int64_t depth = ring.getRing().getType().getDepth();
     for (int64_t i = 0; i < 2 * depth; ++i) {
       Value barrier = address.offset(address.start(), *ring.getBarriers() + 8 * i);
@@ -139,7 +161,8 @@ struct ConvertAcquire : TilePattern<tile::AcquireOp> {
     tile::RingOp ring = getRing(op.getRing());
     // In the first turn nobody has released the slot: a barrier counts as being past the phase before its first.
     Value before = LLVM::XOrOp::create(rewriter, op.getLoc(), adaptor.getPhase(), address.constant(1));
-    waitFor(rewriter, op.getLoc(), getBarrier(address, ring, BarrierKind::Empty, adaptor.getSlot()), before);
+    waitFor(rewriter, op.getLoc(), getBarrier(address, ring, BarrierKind::Empty, adaptor.getSlot()), before,
+            architecture);
     rewriter.replaceOp(op, getBuffers(address, ring, adaptor.getSlot()));
     return success();
   }
@@ -151,7 +174,8 @@ struct ConvertWait : TilePattern<tile::WaitOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     SharedAddress address(rewriter, op.getLoc());
     tile::RingOp ring = getRing(op.getRing());
-    waitFor(rewriter, op.getLoc(), getBarrier(address, ring, BarrierKind::Full, adaptor.getSlot()), adaptor.getPhase());
+    waitFor(rewriter, op.getLoc(), getBarrier(address, ring, BarrierKind::Full, adaptor.getSlot()), adaptor.getPhase(),
+            architecture);
     rewriter.replaceOp(op, getBuffers(address, ring, adaptor.getSlot()));
     return success();
   }
@@ -164,6 +188,11 @@ struct ConvertCommit : TilePattern<tile::CommitOp> {
     SharedAddress address(rewriter, op.getLoc());
     tile::RingOp ring = getRing(op.getRing());
     Value barrier = getBarrier(address, ring, BarrierKind::Full, adaptor.getSlot());
+    if (!architecture.hasTMA()) {
+      // Arrives when all that the thread has copied is there.
+      rewriter.replaceOpWithNewOp<NVVM::CpAsyncMBarrierArriveOp>(op, barrier, /*noinc=*/true);
+      return success();
+    }
     Value bytes = address.constant(ring.getRing().getType().getDataBytes());
     NVVM::MBarrierArriveExpectTxOp::create(rewriter, op.getLoc(), TypeRange(), barrier, bytes, NVVM::MemScopeKind::CTA,
                                            /*relaxed=*/false, /*predicate=*/Value());
@@ -179,7 +208,8 @@ Value getClusterIndex(OpBuilder &builder, Location loc, tile::ClusterAxis axis) 
   return NVVM::BlockInClusterIdYOp::create(builder, loc, builder.getI32Type());
 }
 
-/// One thread of the warpgroup for each block that copies to the ring tells it.
+/// One thread of the warpgroup for each block that copies to the ring tells it. Warps that multiply by themselves are
+/// done at different times: one thread of each tells it.
 struct ConvertRelease : TilePattern<tile::ReleaseOp> {
   using TilePattern::TilePattern;
 
@@ -215,8 +245,8 @@ struct ConvertRelease : TilePattern<tile::ReleaseOp> {
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
     int64_t peers = countPeers(kernel, ring);
     SharedAddress address(rewriter, loc);
-    Value inWarpgroup =
-        LLVM::AndOp::create(rewriter, loc, address.thread(), address.constant(tile::kWarpgroupSize - 1));
+    int64_t together = architecture.hasWgmma() ? tile::kWarpgroupSize : tile::kWarpSize;
+    Value inWarpgroup = LLVM::AndOp::create(rewriter, loc, address.thread(), address.constant(together - 1));
     Value tells = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::ult, inWarpgroup, address.constant(peers));
     Block *before = op->getBlock();
     Block *after = rewriter.splitBlock(before, op->getIterator());
@@ -226,6 +256,9 @@ struct ConvertRelease : TilePattern<tile::ReleaseOp> {
     rewriter.setInsertionPointToStart(arrive);
     Value barrier = getBarrier(address, ring, BarrierKind::Empty, adaptor.getSlot());
     // The default scope: what is read was read by the tensor cores, and a wider one would fence all of memory.
+    if (peers > 1 && !architecture.hasWgmma())
+      return op.emitOpError("expected the architecture ")
+             << kWgmmaArchitecture << " for tiles that blocks of a cluster share, got " << architecture.name;
     if (peers > 1) {
       auto remote =
           LLVM::LLVMPointerType::get(rewriter.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::SharedCluster));
@@ -267,6 +300,109 @@ void forEachBox(OpBuilder &builder, Location loc, tile::TensorMapType map, tile:
 struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
   using TilePattern::TilePattern;
 
+  /// All threads copy chunks of 16 bytes, of neighbouring places. The map is the tensor's address, extents and strides.
+  static void copyByThreads(tile::TMALoadOp op, OpAdaptor adaptor, OpBuilder &builder, int64_t threads) {
+    Location loc = op.getLoc();
+    SharedAddress address(builder, loc);
+    tile::TensorMapType map = op.getMap().getType();
+    tile::BufferType buffer = op.getBuffer().getType();
+    Type i64 = builder.getI64Type();
+    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    auto read = [&](int64_t number) -> Value {
+      Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, adaptor.getMap(),
+                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+      return LLVM::LoadOp::create(builder, loc, i64, place, /*alignment=*/8, /*isVolatile=*/false,
+                                  /*isNonTemporal=*/false, /*isInvariant=*/true);
+    };
+    auto binary = [&](auto kind, Value value, int64_t with) -> Value {
+      return decltype(kind)::create(builder, loc, value, address.constant(with));
+    };
+    auto wide = [&](Value value) -> Value { return LLVM::SExtOp::create(builder, loc, i64, value); };
+    Type global = LLVM::LLVMPointerType::get(builder.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::Global));
+    Value data = LLVM::IntToPtrOp::create(builder, loc, global, read(TilewrightMapData));
+    ArrayRef<int64_t> box = map.getBox();
+    int64_t rank = box.size(), bytes = tile::getElementBytes(map.getElementType());
+    SmallVector<Value> extents, strides = {Value()};
+    for (int64_t i = 0; i < rank; ++i) {
+      Value extent = read(TilewrightMapExtents + i);
+      extents.push_back(LLVM::TruncOp::create(builder, loc, builder.getI32Type(), extent));
+      if (i)
+        strides.push_back(read(TilewrightMapStrides + i));
+    }
+    auto step = [&](int64_t i) -> Value {
+      return LLVM::TruncOp::create(builder, loc, builder.getI32Type(), read(TilewrightMapSteps + i));
+    };
+    int64_t chunks = buffer.getPanelRowBytes() / kChunkBytes, rows = map.getBoxRows();
+    int64_t rowsAtOnce = threads / chunks;
+    Value thread = address.thread();
+    Value chunk = binary(LLVM::AndOp(), thread, chunks - 1);
+    Value firstRow = binary(LLVM::LShrOp(), thread, llvm::Log2_64(chunks));
+    auto isWithin = [&](Value place, Value extent) -> Value {
+      return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, place, extent);
+    };
+    forEachBox(
+        builder, loc, map, buffer, adaptor.getBuffer(), adaptor.getCoordinates(),
+        [&](Value target, ValueRange coordinates) {
+          LaneAddress place(builder, loc, target, buffer, firstRow, chunk);
+          // Bytes of the row from the chunk on that are in the tensor.
+          Value column = address.add(coordinates[0], address.multiply(chunk, kChunkBytes / bytes));
+          Value left = LLVM::SubOp::create(builder, loc, extents[0], column);
+          left = LLVM::SMinOp::create(builder, loc, left, address.constant(kChunkBytes / bytes));
+          left = LLVM::SMaxOp::create(builder, loc, left, address.constant(0));
+          Value isBehindStart =
+              LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::sge, column, address.constant(0));
+          left =
+              LLVM::SelectOp::create(builder, loc, isBehindStart, address.multiply(left, bytes), address.constant(0));
+          Value inRow =
+              LLVM::MulOp::create(builder, loc, wide(column), LLVM::ConstantOp::create(builder, loc, i64, bytes));
+          for (int64_t row = 0; row < rows; row += rowsAtOnce) {
+            Value rest = address.add(firstRow, address.constant(row));
+            Value size = left, offset = inRow;
+            // A box of fewer rows than threads have at once has none for the last ones.
+            Value isThere =
+                rows % rowsAtOnce && row + rowsAtOnce > rows
+                    ? LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, rest, address.constant(rows))
+                    : Value();
+            int64_t behind = rows;
+            for (int64_t i = rank - 1; i > 0; --i) {
+              int64_t extent = box[rank - 1 - i];
+              behind /= extent;
+              Value index = coordinates[i];
+              if (extent > 1) {
+                Value within = rest;
+                if (behind > 1) {
+                  within = LLVM::UDivOp::create(builder, loc, rest, address.constant(behind));
+                  rest = LLVM::URemOp::create(builder, loc, rest, address.constant(behind));
+                }
+                index = address.add(index, LLVM::MulOp::create(builder, loc, within, step(i)));
+              }
+              size = LLVM::SelectOp::create(builder, loc, isWithin(index, extents[i]), size, address.constant(0));
+              offset =
+                  LLVM::AddOp::create(builder, loc, offset, LLVM::MulOp::create(builder, loc, wide(index), strides[i]));
+            }
+            Value from =
+                LLVM::GEPOp::create(builder, loc, global, builder.getI8Type(), data, ArrayRef<LLVM::GEPArg>{offset});
+            auto copy = [&](OpBuilder &inner) {
+              NVVM::CpAsyncOp::create(inner, loc, place.down(row), from, kChunkBytes, NVVM::LoadCacheModifierKind::CG,
+                                      size);
+            };
+            if (!isThere) {
+              copy(builder);
+              continue;
+            }
+            Block *before = builder.getInsertionBlock();
+            Block *after = before->splitBlock(builder.getInsertionPoint());
+            Block *body = builder.createBlock(after);
+            builder.setInsertionPointToEnd(before);
+            LLVM::CondBrOp::create(builder, loc, isThere, body, after);
+            builder.setInsertionPointToStart(body);
+            copy(builder);
+            LLVM::BrOp::create(builder, loc, after);
+            builder.setInsertionPointToStart(after);
+          }
+        });
+  }
+
   /// A bit for each block, by its rank in the cluster.
   static Value getMask(OpBuilder &builder, Location loc, Operation *kernel, tile::ClusterAxis axis) {
     int64_t alongX = getClusterExtent(kernel, tile::ClusterAxis::X),
@@ -287,6 +423,11 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
+    if (!architecture.hasTMA()) {
+      copyByThreads(op, adaptor, rewriter, countThreads(kernel));
+      rewriter.eraseOp(op);
+      return success();
+    }
     Value barrier = getBarrier(address, getRing(op.getRing()), BarrierKind::Full, adaptor.getSlot());
     Value mask = op.getMulticast() ? getMask(rewriter, loc, kernel, *op.getMulticast()) : Value();
     auto inCluster =
@@ -350,6 +491,11 @@ struct ConvertWaitStores : TilePattern<tile::WaitStoresOp> {
 struct ConvertFenceAsync : TilePattern<tile::FenceAsyncOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(tile::FenceAsyncOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    // Threads alone copy where there is no TMA.
+    if (!architecture.hasTMA()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
     auto space = NVVM::SharedSpaceAttr::get(rewriter.getContext(), NVVM::SharedSpace::shared_cta);
     rewriter.replaceOpWithNewOp<NVVM::FenceProxyOp>(op, NVVM::ProxyKind::async_shared, space);
     return success();
@@ -358,10 +504,11 @@ struct ConvertFenceAsync : TilePattern<tile::FenceAsyncOp> {
 
 } // namespace
 
-void populateTileMemoryPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+void populateTileMemoryPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns,
+                                const Architecture &architecture) {
   patterns.add<ConvertAlloc, ConvertPart, ConvertRing, ConvertInit, ConvertAdvance, ConvertAcquire, ConvertWait,
                ConvertCommit, ConvertRelease, ConvertTMALoad, ConvertTMAStore, ConvertCommitStores, ConvertWaitStores,
-               ConvertFenceAsync>(converter);
+               ConvertFenceAsync>(converter, architecture);
 }
 
 } // namespace tilewright

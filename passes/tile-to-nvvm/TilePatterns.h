@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_PASSES_TILETONVVM_TILEPATTERNS_H
 #define TILEWRIGHT_PASSES_TILETONVVM_TILEPATTERNS_H
 
+#include "dialects/Target/Architectures.h"
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
@@ -12,12 +13,17 @@ namespace tilewright {
 /// struct of what one thread holds.
 void addTileTypeConversions(mlir::LLVMTypeConverter &converter);
 
-/// Rings, their barriers and TMA copies, in kernels that are functions of the LLVM dialect already.
-void populateTileMemoryPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Rings, their barriers and copies of tiles, in kernels that are functions of the LLVM dialect already.
+void populateTileMemoryPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns,
+                                const Architecture &architecture);
 /// Barriers of warpgroups, their turns, and arrivals at a counter.
 void populateTileBarrierPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// Matmuls of a warpgroup.
+/// Matmuls of a warpgroup, by its own instruction.
 void populateWgmmaPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Groups of them, and waits for these.
+void populateWgmmaGroupPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Matmuls of a warpgroup, by those of its warps.
+void populateMmaSyncPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Of a kernel in which many descriptors are of tiles that stay: marks the matmuls that add them up from one for each.
 void markHeldTiles(mlir::Operation *kernel);
 /// Accumulators, and fragments on their way to shared memory.
@@ -44,6 +50,25 @@ public:
 private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
+};
+
+/// The addresses in a buffer that are one lane's. `row` is a row of the tile, and `half` which of two neighbouring
+/// chunks of 16 bytes is the lane's, or any of those in the row's first panel; only these two differ between lanes.
+class LaneAddress {
+public:
+  LaneAddress(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer, tile::BufferType type, mlir::Value row,
+              mlir::Value half);
+
+  /// So many rows further down, after which the swizzle is the same again.
+  mlir::Value down(int64_t rows);
+  /// Of the pair of chunks that begins at an even chunk of the row.
+  mlir::Value at(int64_t chunk);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  tile::BufferType type;
+  mlir::Value start, permuted;
 };
 
 /// What tells the tensor cores where an operand lies (PTX ISA, "matrix descriptor"): its address, and two distances,

@@ -264,10 +264,36 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   }
 };
 
+struct ConvertWgmmaCommit : ConvertOpToLLVMPattern<tile::WgmmaCommitOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaCommitOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::WgmmaGroupSyncAlignedOp>(op);
+    return success();
+  }
+};
+
+struct ConvertWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
+    if (op.getFragment())
+      rewriter.replaceOp(op, adaptor.getAccumulator());
+    else
+      rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateWgmmaPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<ConvertWgmma>(converter);
+  populateWgmmaGroupPatterns(converter, patterns);
+}
+
+void populateWgmmaGroupPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertWgmmaCommit, ConvertWgmmaWait>(converter);
 }
 
 } // namespace tilewright

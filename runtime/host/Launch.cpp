@@ -162,6 +162,10 @@ __attribute__((cold, noinline)) int32_t failEncode(const LoadedProgram &loaded, 
 
 int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
   const LoadedProgram &loaded = *static_cast<Launch *>(context)->loaded;
+  if (!loaded.details->hasTMA) {
+    tilewright::writeMapForThreads(map, tensor);
+    return 0;
+  }
   auto *encode = loaded.details->driver->tensorMapEncodeTiled;
   if (!encode) {
     beginFailure()

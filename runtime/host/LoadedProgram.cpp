@@ -155,6 +155,7 @@ LoadedProgram *load(const TilewrightCudaDriver &driver, TilewrightProgram &progr
     destroy(loaded);
     return nullptr;
   }
+  loaded->details->hasTMA = major >= 9;
   int32_t failed = image ? loadModule(*loaded, *image, major, minor) : 0;
   if (failed && loaded->details->module)
     driver.moduleUnload(loaded->details->module);

@@ -50,6 +50,8 @@ struct LoadedDetails {
   void *pool;
   /// For tilewrightHostFunctionsCuda.
   void **functions;
+  /// Whether the GPU copies tiles by tensor maps.
+  bool hasTMA;
   /// The program in the GPU of each number, the same for all of them.
   LoadedProgram **byDevice;
 };

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 import types
+from collections import Counter
 
 import pytest
 
@@ -23,6 +24,10 @@ simulator.optimizes = host_program.optimizes = False  # most kernels here take l
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Before pytest leaves out what `-m` does not name."""
     mark_sweep(items)
+    # With --no-loadscope-reorder, files begin in this order: those that take minutes, then those with the most tests.
+    tests = Counter(item.path for item in items)
+    long = {item.path for item in items if item.get_closest_marker("minutes")}
+    items.sort(key=lambda item: (item.path not in long, -tests[item.path]))
 
 
 class Failures:

@@ -95,6 +95,7 @@ def test_the_diffs_of_the_how_to_apply_and_change_five_files(tmp_path: Path) -> 
 
 
 @pytest.mark.sweep
+@pytest.mark.minutes
 def test_the_op_of_the_how_to_compiles_and_its_tests_pass(tmp_path: Path) -> None:
     """A package is built of the tree with the op in it: some minutes on several cores."""
     tree, site = tmp_path / "tree", tmp_path / "site"

@@ -10,7 +10,7 @@ from typing import Any
 from .. import te
 from ..devices import GPU
 from ..dtypes import item_bytes
-from ..schedules.attention_choice import is_long, tiles_for
+from ..schedules.attention_choice import is_long, multiplies_by, tiles_for
 from ..schedules.attention_memory import takes
 from ..schedules.key_splits import Written, WrittenMask
 from ..schedules.online_softmax import attention_of
@@ -92,7 +92,7 @@ def attention_in(outputs: Sequence[Operation], gpu: GPU | None) -> Attention | N
     It is attention if its stages are a maximum, a sum and a sum of weighted values over one axis. The weights are
     exponentials of scores less the maximum. The division by the sum may come before or after the values.
     """
-    if gpu is None or "wgmma" not in gpu.features or len(outputs) != 1:
+    if gpu is None or len(outputs) != 1 or multiplies_by(gpu, outputs[0].output(0).dtype) is None:
         return None
     reductions = [op.reduction for op in operations(outputs) if isinstance(op, ComputeOp) and op.reduction is not None]
     # Asked before bodies are inlined: those of a chain of stages grow by the number of reads in each.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..devices import GPU, MOST_BLOCKS_YZ
-from .attention_memory import takes
+from .attention_memory import OTHER_REGISTERS, held_registers, shared_bytes_of, takes
 
 __all__ = [
     "Laid",
@@ -19,6 +19,7 @@ __all__ = [
     "is_long",
     "lists_tiles",
     "logarithm_tiles_for",
+    "multiplies_by",
     "tiles_for",
 ]
 
@@ -49,8 +50,15 @@ _BOX, _WIDEST = 8, 256  # columns of heads that TMA steps over, and of the wides
 _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 # The general road writes and reads scores of float32 and weights of 16 bits several times.
 _BYTES_A_SCORE = 24
+_BYTES_OF_PART = 8
 # What is reached of the peak by a block that has an SM for itself.
 _EFFICIENCY = 0.5
+# Of the peak of mma.sync, with so many keys of a tile, by as many warps of an SM or more; fewer reach a part of it. On
+# an H200, from heads of 64 and 128, of 16 Ki tokens; with 32 keys it was not measured.
+_EFFICIENCIES = {128: 0.6, 64: 0.52, 32: 0.4}
+_WARPS_OF_SM, _FEW_WARPS, _WARP_ROWS = 8, 0.72, 16
+# Of wide heads, where a block has little shared memory.
+_NARROW_TILES = ((128, 32), (64, 32))
 # One SM that others leave alone reads as fast as so many that do not.
 _BANDWIDTHS = 2
 # From a load to its bytes, and from a block's begin to its first load and from its last to its end; seconds.
@@ -59,6 +67,18 @@ _MOST_STAGES, _MOST_WAVES = 4, 4
 _MORE_KERNELS, _LAUNCH = 3, 3e-6  # seconds each
 # Scores that take longer, with an element of a mask each, than to list which tiles the mask leaves something of.
 _LISTED = 1 << 22
+
+
+def multiplies_by(gpu: GPU | None, dtype: str) -> str | None:
+    """The instruction of the warpgroups of attention's kernels, as `GPU.sm_peak` names it; None where there is none.
+
+    >>> from tilewright.target import Target
+    >>> [multiplies_by(Target("cuda", device=name).device, "bfloat16") for name in ("H200", "A100", "T4")]
+    ['wgmma', 'mma', None]
+    """
+    if gpu is None or dtype not in ("float16", "bfloat16"):
+        return None
+    return "wgmma" if "wgmma" in gpu.features else "mma" if "mma.sync" in gpu.features else None
 
 
 def is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
@@ -201,6 +221,17 @@ def blocks_of_documents(shape: Sequence[int], keys: int, tile: tuple[int, int], 
     return {"blocks": _staying(gpu, tiles)}
 
 
+def _by_warps(tile: tuple[int, int], width: int, wide: int, stages: int, gpu: GPU) -> tuple[float, int]:
+    """What blocks of so many rows and keys reach of the peak of mma.sync, and how many of them an SM has."""
+    rows, columns = tile
+    held = min(held_registers(columns, wide) + OTHER_REGISTERS, gpu.registers_per_thread)
+    threads = rows // _WARP_ROWS * gpu.warp_size
+    each = shared_bytes_of(tile, width, wide, stages, 0) + gpu.sm.reserved_shared_bytes
+    together = max(min(gpu.sm.shared_bytes_per_sm // each, gpu.sm.registers_per_sm // (held * threads)), 1)
+    warps = together * rows // _WARP_ROWS
+    return _EFFICIENCIES[columns] * (_FEW_WARPS if warps < _WARPS_OF_SM else 1), together
+
+
 def _splits(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:
     """Among how many blocks the keys of a head may be split, so that the last wave is full."""
     most, least = math.ceil(tiles / 2), 1 if packed > 1 else 2  # One split serves packed heads alone.
@@ -245,8 +276,12 @@ def tiles_for(
     >>> odd = Operand((2, 16, 4096, 36), "bfloat16")
     >>> tiles_for(odd, odd, odd, odd.shape, None, current_gpu()) is None
     True
+    >>> from tilewright.target import Target
+    >>> tiles_for(one, one, one, one.shape, None, Target("cuda", device="RTX 4090").device)
+    {'tile': (128, 64)}
     """
-    if gpu is None or "wgmma" not in gpu.features or q.dtype not in ("float16", "bfloat16"):
+    instruction = multiplies_by(gpu, q.dtype)
+    if gpu is None or instruction is None:
         return None
     if len(shape) > 4 or 0 in (*shape, *k.shape, *q.shape) or max(shape[:-2], default=1) > MOST_BLOCKS_YZ:
         return None
@@ -264,7 +299,8 @@ def tiles_for(
     of_sm = gpu.bandwidth / gpu.sms * _BANDWIDTHS
     key_seconds = heads // packed * keys * (width + wide) * 2 / gpu.bandwidth
     fitting: dict[tuple[int, int, int | None, int], float] = {}
-    for (rows, columns), is_split in itertools.product(_TILES, (False, True)):
+    tiles_tried = _TILES if instruction == "wgmma" else (*_TILES, *_NARROW_TILES)
+    for (rows, columns), is_split in itertools.product(tiles_tried, (False, True)):
         if rows >= queries + 64 or columns >= keys + 64:
             continue
         # Of a tile's keys TMA loads whole pages, of at least so many rows, or a part of one.
@@ -286,11 +322,16 @@ def tiles_for(
         rate = min(of_sm, deep[0] * columns * (width + wide) * 2 / _LATENCY)
         for splits in _splits(blocks, math.ceil(keys / columns), packed, gpu) if is_split else (None,):
             own_keys = math.ceil(keys / columns / (splits or 1)) * columns
-            work = 2.0 * rows * own_keys * (width + wide) / (gpu.sm_peak("wgmma", q.dtype) * _EFFICIENCY)
-            waves = math.ceil(blocks * (splits or 1) / gpu.sms)
-            seconds = waves * max(work, own_keys * (width + wide) * 2 / rate)
+            efficiency, together = _EFFICIENCY, 1
+            if instruction == "mma":
+                efficiency, together = _by_warps((rows, columns), width, wide, deep[0], gpu)
+            work = 2.0 * rows * own_keys * (width + wide) / (gpu.sm_peak(instruction, q.dtype) * efficiency)
+            waves = math.ceil(blocks * (splits or 1) / (gpu.sms * together))
+            seconds = waves * together * max(work, own_keys * (width + wide) * 2 / rate)
             seconds = max(seconds, key_seconds) + waves * _START
-            fitting[rows, columns, splits, deep[0]] = seconds + (_LAUNCH if is_split else 0)
+            # Results of the splits, which the second kernel reads.
+            merging = heads * queries * (splits or 0) * wide * _BYTES_OF_PART / gpu.bandwidth
+            fitting[rows, columns, splits, deep[0]] = seconds + (_LAUNCH + merging if is_split else 0)
     if not fitting:
         return None
     best = min(fitting, key=lambda one: fitting[one])
@@ -306,6 +347,6 @@ def tiles_for(
     if splits:
         return {"tile": (rows, columns), "key_splits": splits, "stages": stages}
     tiles = math.ceil(queries / rows)
-    if not is_causal or max(queries, keys) > _SHORT or heads * tiles <= gpu.sms:
+    if not is_causal or max(queries, keys) > _SHORT or heads * tiles <= gpu.sms or instruction != "wgmma":
         return {"tile": (rows, columns)}
     return {"tile": (rows, columns), "blocks": _staying(gpu, tiles)}

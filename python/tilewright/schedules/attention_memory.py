@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["shared_bytes_of", "takes"]
+__all__ = ["OTHER_REGISTERS", "held_registers", "shared_bytes_of", "takes"]
 
 _WIDTHS = 32
-_OTHER_REGISTERS = 64
+OTHER_REGISTERS = 64
+"""Of a thread, beside accumulators and weights."""
 _BARRIERS = 1024
 
 
@@ -24,11 +25,15 @@ def takes(
     depth, results = -(-width // _WIDTHS) * _WIDTHS, -(-wide // _WIDTHS) * _WIDTHS
     if max(depth, results, columns) > 256:
         return False
-    # Of a warpgroup's 64 rows each thread has half a column: scores, their weights in 16 bits, results.
-    held = columns // 2 + columns // 4 + results // 2
+    held = held_registers(columns, results)
     # Results of whole columns, and those of parts of the keys, may go from registers to memory.
     shared = shared_bytes_of(tile, depth, results, stages, 2 if results > wide and not is_split else 0)
-    return shared <= shared_bytes and held <= registers - _OTHER_REGISTERS
+    return shared <= shared_bytes and held <= registers - OTHER_REGISTERS
+
+
+def held_registers(columns: int, results: int) -> int:
+    """Of a thread: of a warpgroup's 64 rows it has half a column. Scores, their weights in 16 bits, results."""
+    return columns // 2 + columns // 4 + results // 2
 
 
 def shared_bytes_of(tile: tuple[int, int], depth: int, results: int, stages: int, result_bytes: int) -> int:

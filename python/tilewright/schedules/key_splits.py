@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..target import current_gpu
 from ..te import Expr, Tensor, compute, exp2, max, reduce_axis, select, sum, thread_axis
 from ..te.schedule import Schedule
 from .scores import heads_of, of_head, of_page
@@ -190,7 +191,7 @@ def merged(
 
 
 def schedule_merge(s: Schedule, result: Tensor, stages: Sequence[Tensor]) -> None:
-    """One block for each row, one thread for each value. It is launched while the kernel before it still runs."""
+    """One block for each row, one thread for each value. Where the GPU can, it starts while the first one runs."""
     *rows, column = s[result].op.axis
     row = rows[0]
     for other in rows[1:]:
@@ -204,4 +205,5 @@ def schedule_merge(s: Schedule, result: Tensor, stages: Sequence[Tensor]) -> Non
         if part.dom is not None and isinstance(part.dom.extent, int) and part.dom.extent <= _MOST_UNROLLED:
             s[stage].unroll(part)
     s[result].launch_bounds(1)
-    s.launch(dependent=True)
+    if "griddepcontrol" in current_gpu().features:
+        s.launch(dependent=True)

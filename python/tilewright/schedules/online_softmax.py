@@ -97,12 +97,14 @@ def attention_of(
     if with_logarithms and places.is_split:
         raise ValueError(f"expected no key_splits beside the logarithms of sums, got {key_splits}")
     # What has two results stores both from registers.
-    if with_logarithms or places.is_split:
+    gpu = current_gpu()
+    has_tma = "tma" in gpu.features
+    if with_logarithms or places.is_split or not has_tma:
         is_direct = True
     if is_direct is None:
-        most = current_gpu().shared_bytes_per_block
+        most = gpu.shared_bytes_per_block
         is_direct = of.results == wide and shared_bytes_of(tile, of.depth, of.results, stages, 2) > most
-    is_filled = with_logarithms and of.results != wide
+    is_filled = (with_logarithms or not (has_tma or places.is_split)) and of.results != wide
     if is_direct and not (places.is_split or is_filled) and of.results != wide:
         raise ValueError(f"expected whole results of a multiple of {WIDTHS} columns to store directly, got {wide}")
     stored = compute(W.shape, of.result, name="O.shared")

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..dtypes import item_bytes
 from ..instructions import wgmma
+from ..target import current_gpu
 from ..te import IterVar, Tensor, thread_axis
 from ..te.schedule import Schedule
 
@@ -61,6 +62,8 @@ def schedule_online_softmax(
     widths: list[Any] = [made.queries[0].shape[-1], W.shape[-1]]
     depth, results = widths
     warpgroups = rows // _ROWS
+    # Without setmaxnreg a producer's threads would have as many registers as those that multiply.
+    has_producer = "wgmma" in current_gpu().features
     if registers is None:
         registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
 
@@ -121,10 +124,10 @@ def schedule_online_softmax(
                 _interleave(s, P)
             s[W].tensorize(s[W].op.axis[-2], wgmma(dtype, "float32", n=results, k=columns, transpose_b=is_turned))
         s[stage].software_pipeline(outer_keys, stages)
-        if stage is M:
-            s[M].specialize(outer_keys, *registers)
-        else:
+        if stage is not M:
             s[stage].rolling_update(axis, of=M)
+        elif has_producer:
+            s[M].specialize(outer_keys, *registers)
 
 
 def _interleave(s: Schedule, P: Tensor) -> None:

@@ -34,7 +34,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
             memref.store %1, %alloc_0[%arg7, %arg8] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xf16, #gpu.address_space<workgroup>>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected the architecture sm_90a, which has this instruction, got sm_80}}
+        // expected-error @below {{wgmma of stage 'P': expected the architecture sm_90a for a producer warpgroup, which hands its registers to others, got sm_80}}
         scf.for %arg7 = %c0 to %c64 step %c1 {
           scf.for %arg8 = %c0 to %c64 step %c1 {
             scf.for %arg9 = %c0 to %c64 step %c1 {
@@ -50,7 +50,7 @@ func.func @main(%arg0: memref<128x128xf16> {te.name = "A"}, %arg1: memref<64x128
             } {schedule.matrix_axis = #schedule.matrix_axis<k>}
           } {schedule.matrix_axis = #schedule.matrix_axis<n>}
         } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x64>, schedule.matrix_axis = #schedule.matrix_axis<m>}
-      } {schedule.pipeline = #schedule.pipeline<stages = 2>}
+      } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.specialize = #schedule.specialize<producer = 40, consumer = 232>}
       scf.for %arg6 = %c0 to %c64 step %c1 {
         scf.for %arg7 = %c0 to %c64 step %c1 {
           %0 = memref.load %alloca[%arg6, %arg7] : memref<64x64xf32, #gpu.address_space<private>>

@@ -593,9 +593,39 @@ def test_more_shared_memory_than_there_is() -> None:
     )
 
 
-def test_another_architecture() -> None:
-    expected = "error: wgmma of stage 'P': expected the architecture sm_90a, which has this instruction, got sm_80"
-    assert message(product(), "cuda -arch=sm_80").splitlines()[0] == expected
+@pytest.mark.parametrize(
+    ("scheduled", "arch", "expected"),
+    [
+        (product(registers=None), "sm_75", ", which has this instruction"),
+        (product(dtype="float8_e4m3fn", step=128, registers=None), "sm_89", ", which has this instruction"),
+        (product(), "sm_80", " for a producer warpgroup, which hands its registers to others"),
+        (product(M=256, registers=None, cluster=2), "sm_90", " for tiles that the blocks of a cluster share"),
+    ],
+    ids=["no mma.sync", "a type", "a producer", "a cluster"],
+)
+def test_another_architecture(scheduled: Scheduled, arch: str, expected: str) -> None:
+    told = f"error: wgmma of stage 'P': expected the architecture sm_90a{expected}, got {arch}"
+    assert message(scheduled, f"cuda -arch={arch}").splitlines()[0] == told
+
+
+def test_results_by_way_of_shared_memory_on_another_architecture() -> None:
+    assert message(product(registers=None, is_copied=True), "cuda -arch=sm_80").splitlines()[0] == (
+        "error: wgmma of stage 'P': expected the architecture sm_90 or later for fragments in shared memory, got sm_80"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_89", "sm_90", "sm_100a", "sm_120"])
+def test_warps_multiply_where_there_is_no_wgmma(arch: str, dtype: str) -> None:
+    """A warp has 16 of 64 rows: for each 16 of k and 8 columns an instruction, and what two of them need in one load."""
+    func = tw.build(*product(dtype=dtype, registers=None), target=f"cuda -arch={arch}", name="product")
+    kind = {"float16": "f16", "bfloat16": "bf16"}[dtype]
+    assert func.ptx.count(f"mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32") == 128 // 16 * 64 // 8
+    assert func.ptx.count("ldmatrix.sync.aligned.m8n8.x4.shared.b16") == 128 // 16 * (1 + 64 // 16)
+    has_tma = arch not in ("sm_80", "sm_89")
+    assert ("cp.async.bulk.tensor" in func.ptx, "cp.async.cg.shared.global" in func.ptx) == (has_tma, not has_tma)
+    assert ("mbarrier.try_wait" in func.ptx, "mbarrier.test_wait" in func.ptx) == (has_tma, not has_tma)
+    assert "wgmma" not in func.ptx and "setmaxnreg" not in func.ptx
 
 
 def test_an_error_names_the_line_of_its_own_program() -> None:

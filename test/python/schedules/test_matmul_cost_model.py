@@ -220,7 +220,7 @@ def test_a_fit_finds_what_made_the_times(
     rng = np.random.default_rng(0)
     for name in ("some", "others"):
         entries = []
-        for _ in range(6):
+        for _ in range(4):
             M, N, K = (int(16 * 2 ** rng.uniform(2, 8)) for _ in "MNK")
             problem = Problem(M, N, K, "bfloat16", "NT")
             rows = [

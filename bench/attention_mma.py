@@ -1,0 +1,140 @@
+"""Attention as GPUs without wgmma compute it, on a GPU that has it, beside torch's FlashAttention 2 in the same run.
+
+`python bench/attention_mma.py OUT.json [--seconds N]`. Kernels for sm_90 multiply by mma.sync and copy by TMA. The
+kernel for sm_80 copies by threads; the driver compiles its PTX for the GPU, and this program launches it. The general
+road computes and stores all scores. Sequences of 16 Ki tokens in all, and 2048 / d heads, of bfloat16. Medians of event
+times in random order, the L2 cache flushed before every run. Each result, written over NaN, is checked against float64
+on 256 rows of two heads. Operations are 4 B H S S d, half of them if causal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import time
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+from attention import HIDDEN, PEERS, ROWS_CHECKED, TOKENS, Clock, error_of
+from attention_rows import figures_of
+from torch.nn.attention import sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+
+import tilewright as tw
+from tilewright import te
+from tilewright.graph.operators.attention import attention as in_stages
+from tilewright.rules import make
+from tilewright.schedules.online_softmax import attention_of
+from tilewright.target import Target
+
+CHOICES: list[dict[str, Any]] = [
+    {"tile": tile, "stages": stages} for tile in ((128, 128), (128, 64), (64, 128), (64, 64)) for stages in (2, 3)
+]
+SHAPES = [(128, 4096, "full"), (128, 4096, "causal"), (64, 4096, "full"), (64, 4096, "causal"), (128, 1024, "causal"),
+          (128, 16384, "full"), (256, 4096, "full")]  # fmt: skip
+MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+
+
+def tensors_of(shape: tuple[int, ...]) -> list[te.Tensor]:
+    return [te.placeholder(shape, "bfloat16", name=name) for name in "QKV"]
+
+
+class CopiedByThreads:
+    """The kernel for sm_80, in the context of torch: O, then the maps of Q, K and V."""
+
+    def __init__(self, func: Any) -> None:
+        self.driver = ctypes.CDLL("libcuda.so.1")
+        (self.launch,) = func.launch_config().launches
+        module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
+        self.did(self.driver.cuModuleLoadData(ctypes.byref(module), func.ptx.encode()))
+        self.did(self.driver.cuModuleGetFunction(ctypes.byref(self.function), module, self.launch.kernel.encode()))
+        self.did(self.driver.cuFuncSetAttribute(self.function, MOST_SHARED, self.launch.shared_bytes))
+
+    @staticmethod
+    def did(code: int) -> None:
+        assert code == 0, f"error {code} of the driver"
+
+    @staticmethod
+    def map_of(x: torch.Tensor) -> Any:
+        # The address, five extents and five strides in bytes, and the steps: each from the innermost dimension on.
+        rest = 5 - x.dim()
+        extents, strides = [*reversed(x.shape), *[1] * rest], [*reversed(x.stride()), *[0] * rest]
+        numbers = [x.data_ptr(), *extents, *(one * x.element_size() for one in strides), *[1] * 5]
+        return (ctypes.c_uint64 * 16)(*numbers)
+
+    def __call__(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> None:
+        own = [ctypes.c_uint64(out.data_ptr()), *(self.map_of(one) for one in (q, k, v))]
+        pointers = (ctypes.c_void_p * 4)(*(ctypes.addressof(one) for one in own))
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        self.did(
+            self.driver.cuLaunchKernel(
+                self.function, *self.launch.grid, *self.launch.block, self.launch.shared_bytes, stream, pointers, None
+            )
+        )
+
+
+def measure(clock: Clock, width: int, length: int, mask: str) -> dict[str, Any]:
+    batch, heads, causal = TOKENS // length, HIDDEN // width, mask == "causal"
+    shape = (batch, heads, length, width)
+    q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    rows = torch.randperm(length, device="cuda")[:ROWS_CHECKED]
+    flat = [each.flatten(0, 1) for each in (q, k, v)]
+    calls: dict[str, Any] = {}
+    errors: dict[str, Any] = {}
+    for name, backend in PEERS.items():
+
+        def peer(backend: Any = backend) -> torch.Tensor:
+            with sdpa_kernel(backend):
+                return scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+        errors[name] = error_of(peer().flatten(0, 1), rows, *flat, causal)
+        calls[name] = peer
+    out = torch.empty_like(q)
+
+    def add(name: str, func: Any) -> None:
+        out.fill_(float("nan"))
+        func(q, k, v, out)
+        errors[name] = error_of(out.flatten(0, 1), rows, *flat, causal)
+        calls[name] = lambda: func(q, k, v, out)
+
+    for arch in ("sm_90", "sm_80"):
+        for choice in CHOICES if arch == "sm_90" else CHOICES[2:3] + CHOICES[6:7]:
+            name = json.dumps({"arch": arch, **choice})
+            try:
+                with Target(f"cuda -arch={arch}") as target:
+                    s, tensors = attention_of(*tensors_of(shape), behind=0 if causal else None, **choice)
+                    func = tw.build(s, tensors, target=target, name="attention")
+                add(name, func if arch == "sm_90" else CopiedByThreads(func))
+            except (tw.TilewrightError, AssertionError) as refused:
+                print(name, str(refused).splitlines()[-1][:200], flush=True)
+    if length == 4096:
+        with Target("cuda -arch=sm_90") as target:
+            tensors = tensors_of(shape)
+            result = in_stages(*tensors, scale=None, before=None, behind=0 if causal else None, offset=0, softcap=None)
+            with mock.patch.object(make, "attention_in", return_value=None):
+                s = tw.auto_schedule(result, target)
+            add("general road", tw.build(s, [*tensors, result], target=target, name="attention"))
+    operations = 4.0 * batch * heads * length * length * width / (2 if causal else 1)
+    return figures_of(calls, errors, operations, clock.medians)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--seconds", type=float, default=200)
+    given = parser.parse_args()
+    start, clock, results = time.monotonic(), Clock(), {}
+    for shape in SHAPES:
+        if time.monotonic() - start > given.seconds:
+            break
+        name = "d{} {} {}".format(*shape)
+        results[name] = measure(clock, *shape)
+        print(name, json.dumps(results[name]), flush=True)
+        given.out.write_text(json.dumps({"gpu": torch.cuda.get_device_name(), "results": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
