@@ -9,6 +9,7 @@ from typing import Any
 from ..dtypes import item_bytes
 from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
+from ..target import current_gpu
 from ..te import IterVar, Tensor, compute, create_schedule, thread_axis
 from ..te.schedule import Schedule
 from .attention_chains import Chain
@@ -223,10 +224,10 @@ def _schedule(s: Schedule, chain: Chain, stages: int, registers: tuple[int, int]
             sums: Any = total.shape[-1]
             s[total].tensorize(s[total].op.axis[-2], wgmma(dtype, "float32", n=sums, k=columns))
         s[total].software_pipeline(tiles, stages)
-        if loop is first:
-            s[total].specialize(tiles, *registers)
-        else:
+        if loop is not first:
             s[total].rolling_update(loop.axis, of=first.total)
+        elif "wgmma" in current_gpu().features:
+            s[total].specialize(tiles, *registers)
 
 
 def _load(s: Schedule, tensor: Tensor, stage: Tensor, loop: IterVar, chain: Chain, *, is_held: bool) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..devices import GPU, MOST_BLOCKS_YZ
-from .attention_memory import OTHER_REGISTERS, held_registers, shared_bytes_of, takes
+from .attention_memory import BARRIERS, OTHER_REGISTERS, held_registers, shared_bytes_of, takes
 
 __all__ = [
     "Laid",
@@ -112,7 +112,8 @@ def gradient_tiles_for(
     >>> gradient_tiles_for(odd, odd, odd, odd.shape, current_gpu(), is_cut=False) is None
     True
     """
-    if gpu is None or "wgmma" not in gpu.features or q.dtype not in ("float16", "bfloat16"):
+    instruction = multiplies_by(gpu, q.dtype)
+    if gpu is None or instruction is None:
         return None
     width, wide, queries, keys = q.shape[-1], v.shape[-1], q.shape[-2], k.shape[-2]
     if not 2 <= len(shape) <= 4 or 0 in shape or tuple(shape[:-2]) != tuple(q.shape[:-2]):
@@ -124,6 +125,8 @@ def gradient_tiles_for(
         return None
     is_narrow, is_apart = widest <= _MOST_SUMS // 2, width != wide or widest > _MOST_SUMS
     of_queries, of_keys = (128 if own > 64 else 64 for own in (queries, keys))
+    if instruction == "mma":
+        return _gradient_tiles_by_warps(width, wide, (of_queries, of_keys), gpu)
     if is_apart or (reads and not is_narrow):
         # What is loaded of two sides has to fit, too.
         columns = 64 if widest <= _WIDE else 48
@@ -132,6 +135,27 @@ def gradient_tiles_for(
     # A mask, and queries that tiles do not divide, take registers beside the sums of two gradients.
     columns = 64 if is_narrow or not (is_cut or queries % 64) else 48
     return (of_queries, 128), (of_queries, 128 if is_narrow else 64), (of_keys, columns)
+
+
+def _gradient_tiles_by_warps(
+    width: int, wide: int, rows: tuple[int, int], gpu: GPU
+) -> tuple[tuple[int, int], ...] | None:
+    """What `gradient_tiles_for` has for warps that multiply by mma.sync: they take more registers, as operands go
+    through them."""
+    bytes_of_row = 2 * (width + wide)
+    is_narrow, is_apart = max(width, wide) <= _MOST_SUMS // 2, width != wide or max(width, wide) > _MOST_SUMS
+
+    def tile(most_rows: int, most_columns: int) -> tuple[int, int] | None:
+        for own, columns in itertools.product((most_rows, 64), (most_columns, 32)):
+            if (own + 2 * columns) * bytes_of_row + BARRIERS <= gpu.shared_bytes_per_block:
+                return own, columns
+        return None
+
+    first, by_queries = tile(rows[0], 64), tile(rows[0], 32 if is_apart else 64)
+    by_keys = tile(rows[1], 64 if is_narrow else 32)
+    if first is None or by_queries is None or by_keys is None:
+        return None
+    return (first, by_queries, by_keys, by_keys) if is_apart else (first, by_queries, by_keys)
 
 
 def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] | None:

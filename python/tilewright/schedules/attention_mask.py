@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..instructions import wgmma
+from ..target import current_gpu
 from ..te import Expr, IterVar, Tensor, compute, reduce_axis, sum, thread_axis
 from ..te.schedule import Schedule
 from .attention_chains import Chain, Loop
@@ -111,4 +112,5 @@ def schedule_mask(s: Schedule, chain: Chain, load: Load, registers: tuple[int, i
         of_scores = wgmma(chain.held[0].dtype, "float32", n=columns, k=depth, transpose_b=True)
         s[product].tensorize(s[product].op.axis[-2], of_scores)
     s[total].software_pipeline(r, stages)
-    s[total].specialize(r, *registers)
+    if "wgmma" in current_gpu().features:
+        s[total].specialize(r, *registers)

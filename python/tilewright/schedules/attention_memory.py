@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["OTHER_REGISTERS", "held_registers", "shared_bytes_of", "takes"]
+__all__ = ["BARRIERS", "OTHER_REGISTERS", "held_registers", "shared_bytes_of", "takes"]
 
 _WIDTHS = 32
 OTHER_REGISTERS = 64
 """Of a thread, beside accumulators and weights."""
-_BARRIERS = 1024
+BARRIERS = 1024
+"""Bytes of barriers, and of what aligns tiles, at most."""
 
 
 def takes(
@@ -39,4 +40,4 @@ def held_registers(columns: int, results: int) -> int:
 def shared_bytes_of(tile: tuple[int, int], depth: int, results: int, stages: int, result_bytes: int) -> int:
     """Of tiles of 16 bits of Q, K and V, and of results."""
     rows, columns = tile
-    return 2 * (rows * depth + stages * columns * (depth + results)) + result_bytes * rows * results + _BARRIERS
+    return 2 * (rows * depth + stages * columns * (depth + results)) + result_bytes * rows * results + BARRIERS
