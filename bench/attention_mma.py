@@ -4,7 +4,7 @@
 kernel for sm_80 copies by threads; the driver compiles its PTX for the GPU, and this program launches it. The general
 road computes and stores all scores. Sequences of 16 Ki tokens in all, and 2048 / d heads, of bfloat16. Medians of event
 times in random order, the L2 cache flushed before every run. Each result, written over NaN, is checked against float64
-on 256 rows of two heads. Operations are 4 B H S S d, half of them if causal.
+on 256 rows of two heads. Operations are 4 B H S S d, 10 B H S S d of gradients, half of them if causal.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from torch.nn.attention import sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 import tilewright as tw
-from tilewright import te
+from tilewright import ops, te
 from tilewright.graph.operators.attention import attention as in_stages
 from tilewright.rules import make
 from tilewright.schedules.online_softmax import attention_of
 from tilewright.target import Target
 
 CHOICES: list[dict[str, Any]] = [
-    {"tile": tile, "stages": stages} for tile in ((128, 128), (128, 64), (64, 128), (64, 64)) for stages in (2, 3)
+    {"tile": tile, "stages": 2} for tile in ((128, 128), (128, 64), (64, 128), (64, 64), (128, 32), (64, 32))
 ]
 SHAPES = [(128, 4096, "full"), (128, 4096, "causal"), (64, 4096, "full"), (64, 4096, "causal"), (128, 1024, "causal"),
           (128, 16384, "full"), (256, 4096, "full")]  # fmt: skip
@@ -101,7 +101,7 @@ def measure(clock: Clock, width: int, length: int, mask: str) -> dict[str, Any]:
         calls[name] = lambda: func(q, k, v, out)
 
     for arch in ("sm_90", "sm_80"):
-        for choice in CHOICES if arch == "sm_90" else CHOICES[2:3] + CHOICES[6:7]:
+        for choice in CHOICES:
             name = json.dumps({"arch": arch, **choice})
             try:
                 with Target(f"cuda -arch={arch}") as target:
@@ -121,17 +121,54 @@ def measure(clock: Clock, width: int, length: int, mask: str) -> dict[str, Any]:
     return figures_of(calls, errors, operations, clock.medians)
 
 
+def gradients(clock: Clock, width: int, length: int, mask: str) -> dict[str, Any]:
+    """The backward pass, from what the forward pass keeps: its result and the logarithms of sums."""
+    batch, heads, causal = TOKENS // length, HIDDEN // width, mask == "causal"
+    q, k, v, head = (torch.randn(batch, heads, length, width, device="cuda", dtype=torch.bfloat16) for _ in range(4))
+    given = [one.requires_grad_() for one in (q, k, v)]
+    first = [one.detach()[0, 0].double().requires_grad_() for one in given]
+    scores = first[0] @ first[1].t() * width**-0.5
+    if causal:
+        scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), float("-inf"))
+    right = torch.autograd.grad(torch.softmax(scores, -1) @ first[2], first, head[0, 0].double())
+    calls: dict[str, Any] = {}
+    errors: dict[str, Any] = {}
+
+    def error(made: Any) -> float:
+        pairs = [(one[0, 0].double(), other) for one, other in zip(made, right, strict=True)]
+        return max(((one - other).square().mean() / other.square().mean()).sqrt().item() for one, other in pairs)
+
+    for name, backend in PEERS.items():
+        with torch.enable_grad(), sdpa_kernel(backend):
+            out = scaled_dot_product_attention(*given, is_causal=causal)
+        calls[name] = lambda out=out: torch.autograd.grad(out, given, head, retain_graph=True)
+        errors[name] = error(calls[name]())
+    plain = [one.detach() for one in given]
+    arch = "cuda -arch=sm_90"
+    result, logarithms = torch.empty_like(plain[0]), torch.empty(q.shape[:-1], device="cuda")
+    ops.attention_with_logarithms.function(*plain, is_causal=causal, target=arch)(*plain, result, logarithms)
+    kept = {"result": result, "logarithms": logarithms}
+    func = ops.attention_gradients.function(head, *plain, **kept, is_causal=causal, target=arch)
+    made = [torch.full_like(one, float("nan")) for one in plain]
+    own = '{"arch": "sm_90"}'
+    calls[own] = lambda: func(head, *plain, result, logarithms, *made)
+    calls[own]()
+    errors[own] = error(made)
+    operations = 10.0 * batch * heads * length * length * width / (2 if causal else 1)
+    return figures_of(calls, errors, operations, clock.medians)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--seconds", type=float, default=200)
     given = parser.parse_args()
     start, clock, results = time.monotonic(), Clock(), {}
-    for shape in SHAPES:
+    for part, shape in [*(("forward", one) for one in SHAPES), *(("backward", one) for one in SHAPES[:-2])]:
         if time.monotonic() - start > given.seconds:
             break
-        name = "d{} {} {}".format(*shape)
-        results[name] = measure(clock, *shape)
+        name = "{} d{} {} {}".format(part, *shape)
+        results[name] = (measure if part == "forward" else gradients)(clock, *shape)
         print(name, json.dumps(results[name]), flush=True)
         given.out.write_text(json.dumps({"gpu": torch.cuda.get_device_name(), "results": results}, indent=1) + "\n")
 

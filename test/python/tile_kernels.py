@@ -107,7 +107,7 @@ def run_expanded(text: str, arrays: Sequence[np.ndarray], shared_bytes: int | No
         kernels = ir.Module.parse(text)
         passes = str(PassManager.parse("builtin.module(gpu-to-sim{checks=true})"))
         for name in EXPANSIONS:
-            passes = re.sub(rf",gpu\.func\({name}\)", "", passes)
+            passes = re.sub(rf",gpu\.func\({name}(\{{[^}}]*\}})?\)", "", passes)
         PassManager.parse(passes).run(kernels.operation)
         simulator = Simulator(kernels, program.kernels, checks=True)
     program.attach(simulator)

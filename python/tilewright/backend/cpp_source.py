@@ -9,6 +9,7 @@ import re
 
 from mlir import ir
 
+from ..devices.capabilities import features_of
 from ..errors import CompileError
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..ir.running import run_manager
@@ -35,11 +36,21 @@ def _run(module: ir.Module, pipeline: str, doing: str) -> None:
             raise CompileError(f"{text}\n({doing})", stage="source", diagnostics=found) from None
 
 
-def cuda_source(module: ir.Module) -> str:
+def _expect_wgmma(module: ir.Module, arch: str) -> None:
+    """Tiles are written as TMA copies them, and their matmuls as warpgroups of sm_90a compute them."""
+    if "wgmma" not in features_of(arch) and "tile.wgmma" in str(module):
+        raise CompileError(
+            f"expected the architecture sm_90a for matmuls of warpgroups in C++, got {arch}: other GPUs have the PTX",
+            stage="source",
+        )
+
+
+def cuda_source(module: ir.Module, arch: str) -> str:
     """The kernels of a module of the gpu stage in CUDA C++; the module is the function's own.
 
     Raises CompileError (stage "source") where an op has no form there.
     """
+    _expect_wgmma(module, arch)
     _run(module, f"{KERNEL_PASSES},emit-cuda-source", "writing the kernels in CUDA C++")
     texts = [
         ir.StringAttr(operation.attributes["tilewright.cuda"]).value
@@ -55,6 +66,7 @@ def host_source(module: ir.Module, name: str, cubin: bytes, arch: str, *, manage
 
     Raises CompileError (stage "source") where an op has no form there.
     """
+    _expect_wgmma(module, arch)
     options = f"{{managed={str(managed).lower()}}}"
     _run(module, f"emit-host-source{options}", "writing the host program in C++")
     (text,) = (

@@ -242,7 +242,8 @@ class Function(CallableBase, TvmModule):
         Raises
         ------
         CompileError, TilewrightError, ValueError
-            Where an op has no form in C++; where the target has no kernels; for another `what`.
+            Where an op has no form in C++, as matmuls of warpgroups have for sm_90a alone; where the target has no
+            kernels; for another `what`.
         """
         from ..backend.cpp_source import cuda_source, host_source
 
@@ -253,9 +254,9 @@ class Function(CallableBase, TvmModule):
             )
         if "gpu" not in self.stages:
             raise TilewrightError(f"{self.name} is compiled for {self.target.kind}, which has no kernels")
-        if what == "cuda":
-            return cuda_source(self.lowering.copy_of("gpu"))
         arch = self.target.arch or ""
+        if what == "cuda":
+            return cuda_source(self.lowering.copy_of("gpu"), arch)
         return host_source(self.lowering.copy_of("gpu"), self.name, self.cubin, arch, managed=self.lowering.managed)
 
     def sass(self) -> str:

@@ -92,9 +92,10 @@ def attention_group(
     if laid_mask is not None:
         tiles["is_listed"] = lists_tiles(laid_mask, shape, laid[1].shape[-2], tiles)
     q, k, v = operands.tensors[:_OPERANDS]
-    schedule, tensors = attention_of(
-        q, k, v, mask, seed=seed, with_logarithms=with_logarithms, **options, **tiles
-    )  # fmt: skip
+    with target:
+        schedule, tensors = attention_of(
+            q, k, v, mask, seed=seed, with_logarithms=with_logarithms, **options, **tiles
+        )  # fmt: skip
     operands.compute_inline(schedule)
     outputs: list[Tensor | Strided] = [*tensors[-len(attention.results) :]]
     if strides is not None:
@@ -115,10 +116,11 @@ def _gradients(
     wanted = [GRADIENTS[number] for number in numbers]
     laid_mask, mask, seed = operands.mask_and_seed(_OPERANDS + 3, options)
     *tensors, result, logarithms = operands.tensors[: _OPERANDS + 3]
-    made = gradient_kernels(
-        [*tensors, *([] if mask is None else [mask])], laid[:_OPERANDS], laid_mask, wanted=wanted, result=result,
-        logarithms=logarithms, seed=seed, gpu=target.device, **options,
-    )  # fmt: skip
+    with target:
+        made = gradient_kernels(
+            [*tensors, *([] if mask is None else [mask])], laid[:_OPERANDS], laid_mask, wanted=wanted, result=result,
+            logarithms=logarithms, seed=seed, gpu=target.device, **options,
+        )  # fmt: skip
     if made is None:
         return None
     schedule, outputs = made

@@ -130,7 +130,7 @@ def _run(graph: Graph, without: Iterable[str], target: Target | str | None) -> d
     off |= {*PASSES} - {*passes_for(where)}
     with progress(f"optimising {graph.name}"):
         # By warpgroups, attention has kernels for tensors that are not row-major.
-        strided = where is not None and _has_feature(where, "wgmma")
+        strided = where is not None and _has_feature(where, "mma.sync")
         return _optimised(graph.module, graph.name, graph, off, strided, _options_for(where))
 
 

