@@ -65,14 +65,18 @@ int32_t tilewrightRecordEncode(void *context, void *map, const uint64_t *tensor)
 }
 
 namespace tilewright {
-/// Writes the map for a GPU without TMA.
-inline void writeMapForThreads(void *map, const uint64_t *tensor) {
+/// Writes the map for a GPU without TMA. Gives whether chunks of 16 bytes of all rows begin where they can be copied.
+inline bool writeMapForThreads(void *map, const uint64_t *tensor) {
   auto *to = static_cast<uint64_t *>(map);
   to[TilewrightMapData] = tensor[TilewrightTensorData];
   constexpr int rank = TilewrightTensorStrides - TilewrightTensorExtents;
   std::copy_n(tensor + TilewrightTensorExtents, rank, to + TilewrightMapExtents);
   std::copy_n(tensor + TilewrightTensorStrides, rank, to + TilewrightMapStrides);
   std::copy_n(tensor + TilewrightTensorSteps, rank, to + TilewrightMapSteps);
+  auto isCopied = [](uint64_t bytes) { return bytes % 16 == 0; };
+  return isCopied(tensor[TilewrightTensorData]) &&
+         std::all_of(tensor + TilewrightTensorStrides + 1,
+                     tensor + TilewrightTensorStrides + tensor[TilewrightTensorRank], isCopied);
 }
 
 /// A tensor without elements has no map, but a kernel whose sums are then empty takes one, and copies boxes outside of

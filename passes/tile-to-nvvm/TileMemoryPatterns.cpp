@@ -332,11 +332,12 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
     auto step = [&](int64_t i) -> Value {
       return LLVM::TruncOp::create(builder, loc, builder.getI32Type(), read(TilewrightMapSteps + i));
     };
+    // The last threads may have no whole row: they copy the first chunks of the next ones.
     int64_t chunks = buffer.getPanelRowBytes() / kChunkBytes, rows = map.getBoxRows();
-    int64_t rowsAtOnce = threads / chunks;
+    int64_t rowsAtOnce = threads / chunks, begun = llvm::divideCeil(threads, chunks);
     Value thread = address.thread();
-    Value chunk = binary(LLVM::AndOp(), thread, chunks - 1);
-    Value firstRow = binary(LLVM::LShrOp(), thread, llvm::Log2_64(chunks));
+    Value chunk = LLVM::URemOp::create(builder, loc, thread, address.constant(chunks));
+    Value firstRow = LLVM::UDivOp::create(builder, loc, thread, address.constant(chunks));
     auto isWithin = [&](Value place, Value extent) -> Value {
       return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, place, extent);
     };
@@ -359,10 +360,9 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
             Value rest = address.add(firstRow, address.constant(row));
             Value size = left, offset = inRow;
             // A box of fewer rows than threads have at once has none for the last ones.
-            Value isThere =
-                rows % rowsAtOnce && row + rowsAtOnce > rows
-                    ? LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, rest, address.constant(rows))
-                    : Value();
+            Value isThere = row + begun > rows ? LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult, rest,
+                                                                      address.constant(rows))
+                                               : Value();
             int64_t behind = rows;
             for (int64_t i = rank - 1; i > 0; --i) {
               int64_t extent = box[rank - 1 - i];

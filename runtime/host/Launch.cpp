@@ -146,8 +146,8 @@ HOT int32_t launchKernel(void *context, int32_t kernel, const uint64_t *config, 
   return __builtin_expect(code, 0) ? failLaunch(loaded, "cuLaunchKernelEx", kernel, config, code) : 0;
 }
 
-__attribute__((cold, noinline)) int32_t failEncode(const LoadedProgram &loaded, const uint64_t *tensor, int32_t code) {
-  Text text = beginFailure(*loaded.details->driver, "cuTensorMapEncodeTiled", code);
+/// The tensor, and its strides that are not of whole 16 bytes.
+__attribute__((cold, noinline)) void addTensor(Text &text, const uint64_t *tensor) {
   text << "a tensor with the extents (";
   uint64_t rank = tensor[TilewrightTensorRank];
   for (uint64_t i = 0; i < rank; ++i)
@@ -157,15 +157,28 @@ __attribute__((cold, noinline)) int32_t failEncode(const LoadedProgram &loaded, 
     if (tensor[TilewrightTensorStrides + i] % 16)
       text << "; expected a stride of a multiple of 16 bytes in dimension " << rank - 1 - i << ", got "
            << tensor[TilewrightTensorStrides + i];
+}
+
+__attribute__((cold, noinline)) int32_t failEncode(const LoadedProgram &loaded, const uint64_t *tensor, int32_t code) {
+  Text text = beginFailure(*loaded.details->driver, "cuTensorMapEncodeTiled", code);
+  addTensor(text, tensor);
+  return -1;
+}
+
+/// Threads copy 16 bytes at a time.
+__attribute__((cold, noinline)) int32_t failCopies(const uint64_t *tensor) {
+  Text text = beginFailure();
+  text << "threads cannot copy 16 bytes at a time of ";
+  addTensor(text, tensor);
+  if (tensor[TilewrightTensorData] % 16)
+    text << "; expected its first element at a multiple of 16 bytes";
   return -1;
 }
 
 int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
   const LoadedProgram &loaded = *static_cast<Launch *>(context)->loaded;
-  if (!loaded.details->hasTMA) {
-    tilewright::writeMapForThreads(map, tensor);
-    return 0;
-  }
+  if (!loaded.details->hasTMA)
+    return tilewright::writeMapForThreads(map, tensor) ? 0 : failCopies(tensor);
   auto *encode = loaded.details->driver->tensorMapEncodeTiled;
   if (!encode) {
     beginFailure()

@@ -56,13 +56,13 @@ module attributes {gpu.container_module} {
 """
 
 
-def make(source: str) -> CudaProgram:
+def make(source: str, arch: str = "sm_90a") -> CudaProgram:
     with context():
         module = mlir_ir.Module.parse(source)
         PassManager.parse("builtin.module(tilewright-pipeline{from=gpu to=host})").run(module.operation)
         function = next(op for op in module.body.operations if "tilewright.kernels" in op.attributes)
         signature = Signature.from_function(function.operation, DeviceKind.CUDA)
-        return CudaProgram(HostProgram(module, cubins={"sm_90a": b"\x7fELF"}), signature)
+        return CudaProgram(HostProgram(module, cubins={arch: b"\x7fELF"}), signature)
 
 
 @pytest.fixture
@@ -146,6 +146,39 @@ def test_strides_that_the_engine_cannot_do(fake) -> None:
     assert str(caught.value) == (
         "cuTensorMapEncodeTiled failed with CUDA_ERROR_INVALID_VALUE (1): a tensor with the extents (4, 5); "
         "expected a stride of a multiple of 16 bytes in dimension 0, got 20"
+    )
+
+
+def test_a_gpu_whose_threads_copy(fake) -> None:
+    """To it a map is where the tensor lies, and of each dimension, the innermost first, extent, stride and step."""
+    passed = []
+
+    def kernel(function: int, params) -> None:
+        if function == 0xF000:
+            passed.extend(read(params[0], ctypes.c_uint64, 16))
+
+    fake.attributes["COMPUTE_CAPABILITY_MAJOR"] = 8
+    fake.attributes["COMPUTE_CAPABILITY_MINOR"] = 0
+    fake.kernel = kernel
+    a, b = arrays(24)
+    make(
+        SOURCE.replace("known_cluster_size = array<i32: 2, 1, 1>", "a").replace(
+            "clusters in (%c2, %c1, %c1) blocks", "blocks"
+        ),
+        "sm_80",
+    )(a, b)
+    assert passed[:4] == [a.address, 64, 24, 2]
+    assert passed[6:9] == [4, 256, 6144] and passed[11:14] == [1, 1, 1]
+
+
+def test_strides_that_threads_cannot_copy(fake) -> None:
+    fake.attributes["COMPUTE_CAPABILITY_MAJOR"] = 8
+    fake.attributes["COMPUTE_CAPABILITY_MINOR"] = 0
+    with pytest.raises(LaunchError) as caught:
+        make(ODD, "sm_80")(nd.zeros((4, 5), "float32", cuda(0)))
+    assert str(caught.value) == (
+        "threads cannot copy 16 bytes at a time of a tensor with the extents (4, 5); expected a stride of a multiple of "
+        "16 bytes in dimension 0, got 20"
     )
 
 
