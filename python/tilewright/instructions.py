@@ -118,6 +118,8 @@ def wgmma(
 ) -> TensorIntrin:
     """A warpgroup multiplies tiles of shared memory by its tensor cores: ``wgmma`` of sm_90a.
 
+    On other GPUs from sm_80 on, its warps multiply 16-bit types by ``mma.sync``, in schedules without ``specialize``.
+
     It computes ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns. Both operands are cast to `out_dtype`
     first where it differs. `WGMMA` lists the types and the k of one instruction. `k` is a multiple of that, by default
     128 bytes of an operand. ``"tf32"`` means float32 that TMA has rounded to tf32.

@@ -149,9 +149,9 @@ def attention(
 
     Notes
     -----
-    A query that sees no key gets zeros. The simulator finds numbers of pages that do not exist. On sm_90a, one kernel
-    (`schedules.attention_wgmma`) computes 16-bit types with heads of up to 256 and rows of multiples of 16 bytes; pages
-    divide its tiles of 64 or 128 keys, or are multiples of them. It is not used if most of its tiles would be empty.
+    A query that sees no key gets zeros. The simulator finds numbers of pages that do not exist. From sm_80 on, one
+    kernel (`schedules.attention_wgmma`) computes 16-bit types with heads of up to 256 and rows of multiples of 16
+    bytes; pages divide its tiles of keys, or are multiples of them. It is not used if most of its tiles would be empty.
     Where there is enough to compute, two kernels before it list the tiles of which a bool mask, or documents, leave
     something: no others are loaded and multiplied.
     Everything else is scheduled by rules.

@@ -73,8 +73,8 @@ def attention_gradients(
     gradients are computed: all, or some of "q", "k", "v", "mask" and "sinks". Those are returned in this order.
 
     The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
-    the same gradients. On sm_90a, kernels of tensor cores compute 16-bit types. Heads have multiples of 8 columns, up
-    to 256. The kernels store no scores, and need fewer matmuls if the `result` of `attention` is given. With both
+    the same gradients. From sm_80 on, kernels of tensor cores compute 16-bit types. Heads have multiples of 8 columns,
+    up to 256. The kernels store no scores, and need fewer matmuls if the `result` of `attention` is given. With both
     results of `attention_with_logarithms` there is one kernel less. Where there is enough to compute, tiles of which a
     bool mask leaves nothing are not visited, as `attention` has it.
 
