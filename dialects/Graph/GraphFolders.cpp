@@ -128,6 +128,31 @@ struct TransposeOfOnes : OpRewritePattern<TransposeOp> {
   }
 };
 
+/// Slices of a transpose that nothing else reads are transposes of slices: none moves more than it gives. So are
+/// queries, keys and values that lie in one tensor, which attention then reads there.
+struct SliceOfTranspose : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto before = op.getX().getDefiningOp<TransposeOp>();
+    if (!before || !llvm::all_of(before->getUsers(), llvm::IsaPred<SliceOp>))
+      return rewriter.notifyMatchFailure(op, "not of a transpose, or others read that");
+    ArrayRef<int64_t> permutation = before.getPermutation();
+    SmallVector<Attribute> starts(permutation.size()), sizes(permutation.size());
+    SmallVector<int64_t> steps(permutation.size()), dimensions(permutation.size());
+    for (auto [here, there] : llvm::enumerate(permutation)) {
+      starts[there] = op.getStarts()[here];
+      sizes[there] = op.getSizes()[here];
+      steps[there] = op.getSteps()[here];
+      dimensions[there] = here;
+    }
+    auto type = getTypeOfDimensions(cast<RankedTensorType>(op.getType()), dimensions);
+    Value slice = SliceOp::create(rewriter, op.getLoc(), type, before.getX(), rewriter.getArrayAttr(starts), steps,
+                                  rewriter.getArrayAttr(sizes));
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), slice, SmallVector<int64_t>(permutation));
+    return success();
+  }
+};
+
 /// Slices whose numbers are 0, 1, … are those that the tensor begins with.
 struct GatherOfPositions : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -188,6 +213,9 @@ void MaxPoolOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 }
 void SumPoolOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<WindowOfAll<SumPoolOp>>(context);
+}
+void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SliceOfTranspose>(context);
 }
 void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<GatherOfPositions>(context);

@@ -74,6 +74,7 @@ def Graph_SliceOp : Graph_PlainOp<"slice", "in each dimension the elements from 
   let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$starts, DenseI64ArrayAttr:$steps, ArrayAttr:$sizes);
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 def Graph_PadOp : Graph_PlainOp<"pad", "with elements before and after, fewer where a number is negative">, DefaultBuilders {
   let description = "`mode` is \"constant\" (of `value`, of rank 0), \"reflect\", \"edge\" or \"wrap\".";

@@ -108,3 +108,27 @@ func.func @ones_alone(%x: tensor<?x8xf32, #graph.extents<"n", "">>) -> tensor<1x
   %1 = graph.transpose %0 {permutation = array<i64: 1, 3, 0, 2>} : (tensor<?x1x8x1xf32, #graph.extents<"n", "", "", "">>) -> tensor<1x1x?x8xf32, #graph.extents<"", "", "n", "">>
   return %1 : tensor<1x1x?x8xf32, #graph.extents<"", "", "n", "">>
 }
+
+// Queries, keys and values of one matmul: each is a transpose of a slice, which attention reads where it lies.
+// CHECK-LABEL: func @slices_of_a_transpose
+// CHECK: %[[FIRST:.*]] = graph.slice %arg0 {sizes = [2, 300, 1, 2, 64], starts = [0, 0, 0, 0, 0], steps = array<i64: 1, 1, 1, 1, 1>}
+// CHECK: graph.transpose %[[FIRST]] {permutation = array<i64: 2, 0, 3, 1, 4>}
+// CHECK: %[[SECOND:.*]] = graph.slice %arg0 {sizes = [2, 300, 1, 2, 64], starts = [0, 0, 2, 0, 0], steps = array<i64: 1, 1, 1, 1, 1>}
+// CHECK: graph.transpose %[[SECOND]] {permutation = array<i64: 2, 0, 3, 1, 4>}
+func.func @slices_of_a_transpose(%x: tensor<2x300x3x2x64xf16>) -> (tensor<1x2x2x300x64xf16>, tensor<1x2x2x300x64xf16>) {
+  %t = graph.transpose %x {permutation = array<i64: 2, 0, 3, 1, 4>} : (tensor<2x300x3x2x64xf16>) -> tensor<3x2x2x300x64xf16>
+  %a = graph.slice %t {starts = [0, 0, 0, 0, 0], steps = array<i64: 1, 1, 1, 1, 1>, sizes = [1, 2, 2, 300, 64]}
+      : (tensor<3x2x2x300x64xf16>) -> tensor<1x2x2x300x64xf16>
+  %b = graph.slice %t {starts = [2, 0, 0, 0, 0], steps = array<i64: 1, 1, 1, 1, 1>, sizes = [1, 2, 2, 300, 64]}
+      : (tensor<3x2x2x300x64xf16>) -> tensor<1x2x2x300x64xf16>
+  return %a, %b : tensor<1x2x2x300x64xf16>, tensor<1x2x2x300x64xf16>
+}
+
+// Whoever reads all of it needs it stored.
+// CHECK-LABEL: func @a_transpose_that_is_returned
+// CHECK: graph.slice %{{.*}} {sizes = [1, 3]
+func.func @a_transpose_that_is_returned(%x: tensor<3x2xf16>) -> (tensor<2x3xf16>, tensor<1x3xf16>) {
+  %t = graph.transpose %x {permutation = array<i64: 1, 0>} : (tensor<3x2xf16>) -> tensor<2x3xf16>
+  %a = graph.slice %t {starts = [1, 0], steps = array<i64: 1, 1>, sizes = [1, 3]} : (tensor<2x3xf16>) -> tensor<1x3xf16>
+  return %t, %a : tensor<2x3xf16>, tensor<1x3xf16>
+}
