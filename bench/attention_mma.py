@@ -10,8 +10,8 @@ on 256 rows of two heads. Operations are 4 B H S S d, 10 B H S S d of gradients,
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -30,50 +30,18 @@ from tilewright.rules import make
 from tilewright.schedules.online_softmax import attention_of
 from tilewright.target import Target
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test" / "python"))
+from kernels_of_sm_80 import KernelOfSm80  # noqa: E402
+
 CHOICES: list[dict[str, Any]] = [
     {"tile": tile, "stages": 2} for tile in ((128, 128), (128, 64), (64, 128), (64, 64), (128, 32), (64, 32))
 ]
 SHAPES = [(128, 4096, "full"), (128, 4096, "causal"), (64, 4096, "full"), (64, 4096, "causal"), (128, 1024, "causal"),
           (128, 16384, "full"), (256, 4096, "full")]  # fmt: skip
-MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
 def tensors_of(shape: tuple[int, ...]) -> list[te.Tensor]:
     return [te.placeholder(shape, "bfloat16", name=name) for name in "QKV"]
-
-
-class CopiedByThreads:
-    """The kernel for sm_80, in the context of torch: O, then the maps of Q, K and V."""
-
-    def __init__(self, func: Any) -> None:
-        self.driver = ctypes.CDLL("libcuda.so.1")
-        (self.launch,) = func.launch_config().launches
-        module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.did(self.driver.cuModuleLoadData(ctypes.byref(module), func.ptx.encode()))
-        self.did(self.driver.cuModuleGetFunction(ctypes.byref(self.function), module, self.launch.kernel.encode()))
-        self.did(self.driver.cuFuncSetAttribute(self.function, MOST_SHARED, self.launch.shared_bytes))
-
-    @staticmethod
-    def did(code: int) -> None:
-        assert code == 0, f"error {code} of the driver"
-
-    @staticmethod
-    def map_of(x: torch.Tensor) -> Any:
-        # The address, five extents and five strides in bytes, and the steps: each from the innermost dimension on.
-        rest = 5 - x.dim()
-        extents, strides = [*reversed(x.shape), *[1] * rest], [*reversed(x.stride()), *[0] * rest]
-        numbers = [x.data_ptr(), *extents, *(one * x.element_size() for one in strides), *[1] * 5]
-        return (ctypes.c_uint64 * 16)(*numbers)
-
-    def __call__(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor) -> None:
-        own = [ctypes.c_uint64(out.data_ptr()), *(self.map_of(one) for one in (q, k, v))]
-        pointers = (ctypes.c_void_p * 4)(*(ctypes.addressof(one) for one in own))
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        self.did(
-            self.driver.cuLaunchKernel(
-                self.function, *self.launch.grid, *self.launch.block, self.launch.shared_bytes, stream, pointers, None
-            )
-        )
 
 
 def measure(clock: Clock, width: int, length: int, mask: str) -> dict[str, Any]:
@@ -107,7 +75,7 @@ def measure(clock: Clock, width: int, length: int, mask: str) -> dict[str, Any]:
                 with Target(f"cuda -arch={arch}") as target:
                     s, tensors = attention_of(*tensors_of(shape), behind=0 if causal else None, **choice)
                     func = tw.build(s, tensors, target=target, name="attention")
-                add(name, func if arch == "sm_90" else CopiedByThreads(func))
+                add(name, func if arch == "sm_90" else KernelOfSm80(func))
             except (tw.TilewrightError, AssertionError) as refused:
                 print(name, str(refused).splitlines()[-1][:200], flush=True)
     if length == 4096:

@@ -301,7 +301,8 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
   using TilePattern::TilePattern;
 
   /// All threads copy chunks of 16 bytes, of neighbouring places. The map is the tensor's address, extents and strides.
-  static void copyByThreads(tile::TMALoadOp op, OpAdaptor adaptor, OpBuilder &builder, int64_t threads) {
+  static void copyByThreads(tile::TMALoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &builder,
+                            int64_t threads) {
     Location loc = op.getLoc();
     SharedAddress address(builder, loc);
     tile::TensorMapType map = op.getMap().getType();
@@ -313,9 +314,6 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
       return LLVM::LoadOp::create(builder, loc, i64, place, /*alignment=*/8, /*isVolatile=*/false,
                                   /*isNonTemporal=*/false, /*isInvariant=*/true);
-    };
-    auto binary = [&](auto kind, Value value, int64_t with) -> Value {
-      return decltype(kind)::create(builder, loc, value, address.constant(with));
     };
     auto wide = [&](Value value) -> Value { return LLVM::SExtOp::create(builder, loc, i64, value); };
     Type global = LLVM::LLVMPointerType::get(builder.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::Global));
@@ -391,7 +389,7 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
               continue;
             }
             Block *before = builder.getInsertionBlock();
-            Block *after = before->splitBlock(builder.getInsertionPoint());
+            Block *after = builder.splitBlock(before, builder.getInsertionPoint());
             Block *body = builder.createBlock(after);
             builder.setInsertionPointToEnd(before);
             LLVM::CondBrOp::create(builder, loc, isThere, body, after);

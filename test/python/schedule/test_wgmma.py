@@ -614,6 +614,30 @@ def test_results_by_way_of_shared_memory_on_another_architecture() -> None:
     )
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("M", "N", "K", "step", "swizzle", "warpgroups"),
+    [(128, 8, 256, 64, 128, 2), (256, 24, 640, 64, 128, 1), (128, 16, 256, 32, 64, 2), (64, 8, 256, 16, 32, 1),
+     (250, 64, 1024, 128, 128, 2)],
+)  # fmt: skip
+def test_threads_copy_tiles(M: int, N: int, K: int, step: int, swizzle: int, warpgroups: int) -> None:
+    """Boxes of fewer rows than threads copy at once, rows that are not there, and each swizzle, on a GPU."""
+    torch = pytest.importorskip("torch")
+    from kernels_of_sm_80 import KernelOfSm80
+
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU here")
+    rows = -(-M // (64 * warpgroups)) * 64 * warpgroups
+    scheduled = product(rows, N, K, step=step, warpgroups=warpgroups, registers=None, swizzle=swizzle)
+    kernel = KernelOfSm80(tw.build(*scheduled, target="cuda -arch=sm_80", name="product"))
+    a, b = (torch.randn(count, K, device="cuda").half() for count in (rows, N))
+    made = torch.full((rows, N), float("nan"), device="cuda")
+    kernel(a[:M], b, made)
+    exact = a.double() @ b.double().t()
+    exact[M:] = 0
+    assert (made.double() - exact).abs().max().item() < 1e-3
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_89", "sm_90", "sm_100a", "sm_120"])
 def test_warps_multiply_where_there_is_no_wgmma(arch: str, dtype: str) -> None:
