@@ -22,6 +22,7 @@ class KernelOfSm80:
     """The one kernel of a function for sm_80, in torch's context. It takes the result, then the maps of the others."""
 
     def __init__(self, func: Any) -> None:
+        torch.zeros(1, device="cuda")  # which makes the context
         self.driver = ctypes.CDLL("libcuda.so.1")
         (self.launch,) = func.launch_config().launches
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
