@@ -20,8 +20,10 @@ from ..te.rewrite import rewrite
 from ..te.schedule import Schedule
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 from .attention_masks import ReadMask, eager
-from .attention_roles import OtherError, Roles, expect, extent_of, roles_of, scaled
+from .attention_roles import OtherError, Roles, expect, extent_of, extent_of_heads, roles_of, scaled
+from . import facts
 from .context import choice
+from .facts import is_static
 from .inlining import substituted
 from .plan import Choice, Decision
 
@@ -106,7 +108,8 @@ def attention_in(outputs: Sequence[Operation], gpu: GPU | None) -> Attention | N
 
 def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     q, k, v = found.q, found.k, found.v
-    dtype, heads = v.tensor.dtype, [extent_of(axis) for axis in found.heads]
+    dtype, heads = v.tensor.dtype, [extent_of_heads(axis) for axis in found.heads]
+    counts = [facts.extent_of(extent) for extent in heads]
     expect(all(one.dtype == dtype for one in (q.tensor, k.tensor, output.output(0))))
     # Rows of results lie together in memory, as those of queries do.
     expect(found.order[-1] == len(heads) + 1 and _steps(output.output(0)))
@@ -129,7 +132,7 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     )
     factored = scaled(score, raw)
     # Of more than two axes of heads the kernel has one in place of all but the first.
-    grid = (*heads[:1], math.prod(heads[1:])) if len(heads) > 2 else tuple(heads)
+    grid = (*counts[:1], math.prod(counts[1:])) if len(counts) > 2 else tuple(counts)
     q_laid, k_laid, v_laid = (_Laid((*grid, *_extents(one)[-2:]), dtype, None, _align_of(one)) for one in operands)
     tiles = tiles_for(q_laid, k_laid, v_laid, (*grid, *_extents(operands[0])[-2:-1], v_laid.shape[-1]), None, gpu)
     if tiles is None or "key_splits" in tiles:
@@ -161,7 +164,7 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
         return WrittenMask(lambda at, there: placed(mask.sees, at, there), of_seen, own)
 
     # TMA loads rows that lie side by side from multiples of 16 bytes, which a list of tiles does not promise.
-    is_apart = mask is not None and mask.is_read_at(*axes[-2:]) and not transposed
+    is_apart = mask is not None and mask.is_read_at(*axes[-2:]) and not transposed and is_static(found.heads)
     written = Written(
         output.name, reads, lambda value, at, there: placed(changed, at, there, value), tuple(heads), found.order,
         frozenset(transposed), apart(mask) if mask is not None and is_apart else None,

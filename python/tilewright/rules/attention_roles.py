@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from ..te.derivative import same
 from ..te.expr import Call, Cast, Const, Expr, IterVar, Read, Select
-from ..te.tensor import ComputeOp, Operation, PlaceholderOp
+from ..te.tensor import ComputeOp, Extent, Operation, PlaceholderOp
 from ..te.walks import parts
 from .attention_masks import is_number, reads_of, stripped
+from .facts import is_static
 from .inlining import inlined, substituted
 
-__all__ = ["OtherError", "Roles", "expect", "extent_of", "roles_of", "scaled"]
+__all__ = ["OtherError", "Roles", "expect", "extent_of", "extent_of_heads", "roles_of", "scaled"]
 
 _HALVES = ("float16", "bfloat16")
 
@@ -79,7 +80,7 @@ def roles_of(output: Operation) -> Roles:
     ]
     expect(rows)
     # Of heads that read the same keys the longest axis is that of queries.
-    i = max(reversed(rows), key=extent_of)
+    i = max(reversed(rows), key=lambda axis: extent_of(axis) if is_static([axis]) else 0)
     heads = [axis for axis in op.axis if axis is not i and axis is not c]
     # What has a number of all axes is what its rows are reduced of.
     places = {id(axis) for axis in (*heads, i)}
@@ -108,6 +109,13 @@ def _is_whole(read: Read, axis: IterVar) -> bool:
         return False
     extent = read.tensor.shape[at[0]]
     return isinstance(extent, int) and extent == extent_of(axis)
+
+
+def extent_of_heads(axis: IterVar) -> Extent:
+    """The extent of an axis of heads or sequences that begins at 0, which may be symbolic."""
+    if axis.dom is None or axis.dom.min != 0:
+        raise OtherError
+    return axis.dom.extent
 
 
 def _depends(expr: Expr, axis: IterVar) -> bool:

@@ -79,6 +79,11 @@ def schedule_online_softmax(
         block = s[O].fuse(part, block)
     whole, c = s[O].split(c, factor=results)
     s[O].reorder(*outer, block, i, whole, c)
+    if not all(isinstance(axis.dom.extent, int) for axis in outer if axis.dom is not None):
+        # Any number of heads fits the first axis of the grid alone.
+        for axis in outer[::-1]:
+            block = s[O].fuse(axis, block)
+        outer = []
     while len(outer) > _GRID:
         outer[-2:] = [s[O].fuse(*outer[-2:])]
     for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
