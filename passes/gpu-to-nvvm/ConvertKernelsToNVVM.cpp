@@ -120,7 +120,9 @@ LogicalResult checkTileOp(Operation *op, const Architecture &architecture) {
   Type element = matmul ? tile::getOperandElement(matmul.getA().getType()) : Type();
   bool isOf16Bits =
       !matmul || ((element.isF16() || element.isBF16()) && matmul.getResult().getType().getElementType().isF32());
-  if (!architecture.hasMmaSync() || !isOf16Bits || isa<tile::RolesOp>(op))
+  auto load = dyn_cast<tile::TMALoadOp>(op);
+  bool isShared = load && load.getMulticast();
+  if (!architecture.hasMmaSync() || !isOf16Bits || isShared || isa<tile::RolesOp>(op))
     return op->emitOpError("expected architecture ") << kWgmmaArchitecture << ", got " << architecture.name;
   if (!architecture.hasTMA() && isa<tile::TMAStoreOp, tile::StoreFragmentOp>(op))
     return op->emitOpError("expected architecture ") << Architecture::kHopper << " or later, got " << architecture.name;

@@ -52,6 +52,17 @@ private:
   SmallVector<std::unique_ptr<Repair>> repairs; // of what the loop carries, null where it does not depend on x
 };
 
+/// Whether two values are computed alike of the same values.
+static bool isSame(Value a, Value b) {
+  if (a == b || isEqualConstantIntOrValue(a, b))
+    return true;
+  Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
+  return one && other && isPure(one) && cast<OpResult>(a).getResultNumber() == cast<OpResult>(b).getResultNumber() &&
+         OperationEquivalence::isEquivalentTo(
+             one, other, [](Value x, Value y) { return success(isSame(x, y)); }, /*markEquivalent=*/nullptr,
+             OperationEquivalence::IgnoreLocations);
+}
+
 LogicalResult LoopRoller::findFollowed() {
   for (auto other : loop->getBlock()->getOps<scf::ForOp>()) {
     if (!other->isBeforeInBlock(loop))
@@ -70,7 +81,6 @@ LogicalResult LoopRoller::findFollowed() {
   }
   if (!first)
     return refuse() << "'" << followed << "' to be reduced in a loop of the same kernel before it";
-  auto isSame = [](Value a, Value b) { return a == b || isEqualConstantIntOrValue(a, b); };
   if (!isSame(first.getLowerBound(), loop.getLowerBound()) || !isSame(first.getUpperBound(), loop.getUpperBound()) ||
       !isSame(first.getStep(), loop.getStep()))
     return refuse() << "a loop over as many tiles as that of '" << followed << "'";

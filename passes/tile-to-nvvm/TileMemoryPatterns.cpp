@@ -256,9 +256,6 @@ struct ConvertRelease : TilePattern<tile::ReleaseOp> {
     rewriter.setInsertionPointToStart(arrive);
     Value barrier = getBarrier(address, ring, BarrierKind::Empty, adaptor.getSlot());
     // The default scope: what is read was read by the tensor cores, and a wider one would fence all of memory.
-    if (peers > 1 && !architecture.hasWgmma())
-      return op.emitOpError("expected the architecture ")
-             << kWgmmaArchitecture << " for tiles that blocks of a cluster share, got " << architecture.name;
     if (peers > 1) {
       auto remote =
           LLVM::LLVMPointerType::get(rewriter.getContext(), getLLVMSpace(NVVM::NVVMMemorySpace::SharedCluster));

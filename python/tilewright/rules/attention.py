@@ -14,14 +14,14 @@ from ..schedules.attention_choice import is_long, multiplies_by, tiles_for
 from ..schedules.attention_memory import takes
 from ..schedules.key_splits import Written, WrittenMask
 from ..schedules.online_softmax import attention_of
-from ..te.expr import Expr, IterVar, Read
+from ..te.expr import Expr, IterVar, Read, Var
 from ..te.program import operations
 from ..te.rewrite import rewrite
 from ..te.schedule import Schedule
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
-from .attention_masks import ReadMask, eager
-from .attention_roles import OtherError, Roles, expect, extent_of, extent_of_heads, roles_of, scaled
 from . import facts
+from .attention_masks import ReadMask, eager
+from .attention_roles import OtherError, Roles, expect, extent_of, roles_of, scaled
 from .context import choice
 from .facts import is_static
 from .inlining import substituted
@@ -108,17 +108,21 @@ def attention_in(outputs: Sequence[Operation], gpu: GPU | None) -> Attention | N
 
 def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     q, k, v = found.q, found.k, found.v
-    dtype, heads = v.tensor.dtype, [extent_of_heads(axis) for axis in found.heads]
+    dtype, heads = v.tensor.dtype, [extent_of(axis) for axis in found.heads]
     counts = [facts.extent_of(extent) for extent in heads]
     expect(all(one.dtype == dtype for one in (q.tensor, k.tensor, output.output(0))))
     # Rows of results lie together in memory, as those of queries do.
     expect(found.order[-1] == len(heads) + 1 and _steps(output.output(0)))
+    # Of keys there is at least one: a score, or a mask, behind the last is read at its place.
+    keys = extent_of(found.key)
+    expect(isinstance(keys, int) or (isinstance(keys, Var) and (keys.minimum or 0) > 0))
     operands, reads, transposed = list[Tensor](), dict[Tensor, Callable[..., Expr]](), set[Tensor]()
     for name, read, row, column in (
         ("Q", q, found.query, found.depth), ("K", k, found.key, found.depth), ("V", v, found.key, found.column)
     ):  # fmt: skip
         expect(_steps(read.tensor))
         align = _align_of(read.tensor)
+        expect(is_static([column]))
         one = te.placeholder((*heads, extent_of(row), extent_of(column)), dtype, name=name, align=align)
         operands.append(one)
         reads[one] = _elements(read, (*found.heads, row, column))
@@ -164,7 +168,12 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
         return WrittenMask(lambda at, there: placed(mask.sees, at, there), of_seen, own)
 
     # TMA loads rows that lie side by side from multiples of 16 bytes, which a list of tiles does not promise.
-    is_apart = mask is not None and mask.is_read_at(*axes[-2:]) and not transposed and is_static(found.heads)
+    is_apart = (
+        mask is not None
+        and mask.is_read_at(*axes[-2:])
+        and not transposed
+        and is_static([*found.heads, found.query, found.key])
+    )
     written = Written(
         output.name, reads, lambda value, at, there: placed(changed, at, there, value), tuple(heads), found.order,
         frozenset(transposed), apart(mask) if mask is not None and is_apart else None,
@@ -183,7 +192,7 @@ def _align_of(tensor: Tensor) -> int:
 
 
 def _extents(tensor: Tensor) -> list[int]:
-    return [extent for extent in tensor.shape if isinstance(extent, int)]
+    return [facts.extent_of(extent) for extent in tensor.shape]
 
 
 def _elements(read: Read, axes: Sequence[IterVar]) -> Callable[..., Expr]:

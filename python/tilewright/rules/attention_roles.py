@@ -11,10 +11,10 @@ from ..te.expr import Call, Cast, Const, Expr, IterVar, Read, Select
 from ..te.tensor import ComputeOp, Extent, Operation, PlaceholderOp
 from ..te.walks import parts
 from .attention_masks import is_number, reads_of, stripped
-from .facts import is_static
+from .facts import length_of
 from .inlining import inlined, substituted
 
-__all__ = ["OtherError", "Roles", "expect", "extent_of", "extent_of_heads", "roles_of", "scaled"]
+__all__ = ["OtherError", "Roles", "expect", "extent_of", "roles_of", "scaled"]
 
 _HALVES = ("float16", "bfloat16")
 
@@ -80,7 +80,7 @@ def roles_of(output: Operation) -> Roles:
     ]
     expect(rows)
     # Of heads that read the same keys the longest axis is that of queries.
-    i = max(reversed(rows), key=lambda axis: extent_of(axis) if is_static([axis]) else 0)
+    i = max(reversed(rows), key=length_of)
     heads = [axis for axis in op.axis if axis is not i and axis is not c]
     # What has a number of all axes is what its rows are reduced of.
     places = {id(axis) for axis in (*heads, i)}
@@ -94,12 +94,15 @@ def roles_of(output: Operation) -> Roles:
     return Roles(heads, i, j, d, c, q, k, v, score, raw, tuple(numbers[id(axis)] for axis in order_of))
 
 
-def extent_of(axis: IterVar) -> int:
+def extent_of(axis: IterVar) -> Extent:
     """The extent of an axis that begins at 0."""
-    dom = axis.dom
-    if dom is None or not isinstance(dom.extent, int) or dom.min != 0:
+    if axis.dom is None or axis.dom.min != 0:
         raise OtherError
-    return dom.extent
+    return axis.dom.extent
+
+
+def _are_equal(a: Extent, b: Extent) -> bool:
+    return a == b if isinstance(a, int) or isinstance(b, int) else same(a, b)
 
 
 def _is_whole(read: Read, axis: IterVar) -> bool:
@@ -107,15 +110,7 @@ def _is_whole(read: Read, axis: IterVar) -> bool:
     at = [number for number, index in enumerate(read.indices) if _depends(index, axis)]
     if len(at) != 1 or read.indices[at[0]] is not axis:
         return False
-    extent = read.tensor.shape[at[0]]
-    return isinstance(extent, int) and extent == extent_of(axis)
-
-
-def extent_of_heads(axis: IterVar) -> Extent:
-    """The extent of an axis of heads or sequences that begins at 0, which may be symbolic."""
-    if axis.dom is None or axis.dom.min != 0:
-        raise OtherError
-    return axis.dom.extent
+    return _are_equal(read.tensor.shape[at[0]], extent_of(axis))
 
 
 def _depends(expr: Expr, axis: IterVar) -> bool:
@@ -217,7 +212,7 @@ def _check(read: Read, name: str, j: IterVar, element: Expr) -> None:
     """That a row is reduced of the same elements."""
     op = read.tensor.op
     axis, body = _reduced(op, name)
-    expect(extent_of(axis) == extent_of(j))
+    expect(_are_equal(extent_of(axis), extent_of(j)))
     own = inlined(substituted(body, {**dict(zip(op.axis, read.indices, strict=True)), axis: j}))
     expect(same(stripped(own), element))
 

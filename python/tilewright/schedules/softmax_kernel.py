@@ -20,8 +20,9 @@ _GRID = 2  # axes of the grid beside that of the tiles of queries
 LOG2_E = math.log2(2.718281828459045)
 
 
-def whole(extent: int, factor: int) -> int:
-    return -(-extent // factor) * factor
+def whole(extent: Any, factor: int) -> Any:
+    """The extent of whole tiles of `factor`; of a symbol an expression."""
+    return (extent + (factor - 1)) // factor * factor
 
 
 @dataclass
@@ -79,7 +80,8 @@ def schedule_online_softmax(
         block = s[O].fuse(part, block)
     whole, c = s[O].split(c, factor=results)
     s[O].reorder(*outer, block, i, whole, c)
-    if not all(isinstance(axis.dom.extent, int) for axis in outer if axis.dom is not None):
+    is_static = [isinstance(axis.dom.extent, int) for axis in (*outer, s[O].op.axis[-2]) if axis.dom is not None]
+    if is_static[-1] and not all(is_static):
         # Any number of heads fits the first axis of the grid alone.
         for axis in outer[::-1]:
             block = s[O].fuse(axis, block)

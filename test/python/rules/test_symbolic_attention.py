@@ -1,0 +1,86 @@
+"""Attention of any number of sequences, and of any length, in one kernel."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import te
+from tilewright.graph.operators.attention import attention
+
+# Which of batch, queries and keys are symbolic; queries and keys that have one symbol are equal.
+SYMBOLIC = ["b", "n", "bn", "bnm"]
+
+
+def program(symbolic: str, mask: bool, least: int = 1, **options: Any) -> tuple[list[te.Tensor], te.Tensor]:
+    batch: Any = te.var("b", min=1, max=64) if "b" in symbolic else 2
+    queries: Any = te.var("n", min=1, max=4096) if "n" in symbolic else 150
+    keys: Any = te.var("m", min=least, max=4096) if "m" in symbolic else queries
+    tensors = [
+        te.placeholder((batch, 3, extent, 64), "float16", name=name)
+        for extent, name in ((queries, "Q"), (keys, "K"), (keys, "V"))
+    ]
+    if mask:
+        tensors.append(te.placeholder((batch, 1, queries, keys), "bool", name="mask"))
+    given = {"scale": None, "before": None, "behind": None, "offset": 0, "softcap": None}
+    return tensors, attention(*tensors, **(given | options))
+
+
+def exact(q: np.ndarray, k: np.ndarray, v: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    q, k, v = (one.astype("float64") for one in (q, k, v))
+    scores = np.where(seen, q @ k.swapaxes(-1, -2) / 8, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True, initial=-1e300))
+    total = weights.sum(-1, keepdims=True)
+    return np.where(total == 0, 0, weights / np.where(total == 0, 1, total)) @ v
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("device", ["H200", "A100"])
+@pytest.mark.parametrize("kind", ["full", "causal", "mask"])
+@pytest.mark.parametrize("symbolic", SYMBOLIC)
+def test_results(symbolic: str, kind: str, device: str) -> None:
+    target = f"sim -device={device}"
+    options = {"behind": 0} if kind == "causal" else {}
+    tensors, result = program(symbolic, kind == "mask", **options)
+    s = tw.auto_schedule(result, target)
+    assert s.explain().count("attention: O") == (2 if symbolic == "b" else 1)  # in two classes
+    func = tw.build(s, [*tensors, result], target=target, name="attention")
+    rng = np.random.default_rng(0)
+    for batch, queries, keys in ((2, 150, 150), (1, 33, 300), (3, 257, 64)):
+        b = batch if "b" in symbolic else 2
+        n = queries if "n" in symbolic else 150
+        m = keys if "m" in symbolic else n
+        q = rng.standard_normal((b, 3, n, 64)).astype("float16")
+        k, v = rng.standard_normal((2, b, 3, m, 64)).astype("float16")
+        seen = np.ones((b, 1, n, m), bool)
+        if kind == "causal":
+            seen &= np.tri(n, m, dtype=bool)
+        elif kind == "mask":
+            seen = rng.integers(0, 3, seen.shape) > 0
+        out = np.full_like(q, np.nan)
+        func(q, k, v, *([seen] if kind == "mask" else []), out)
+        assert np.abs(out - exact(q, k, v, seen)).max() < 4e-3
+
+
+def test_the_grid_takes_any_number_of_sequences() -> None:
+    """Along its second and third axis there are 65535 blocks at most."""
+    tensors, result = program("b", mask=False)
+    s = tw.auto_schedule(result, "cuda -device=H200")
+    func = tw.build(s, [*tensors, result], target="cuda -device=H200", name="attention")
+    assert re.search(r"blocks in \(%\w+, %c1, %c1\)", func.ir("gpu"))
+
+
+def test_keys_that_may_be_none() -> None:
+    """A mask of no keys has no element that could be read."""
+    tensors, result = program("bnm", mask=True, least=0)
+    s = tw.auto_schedule(result, "sim -device=H200")
+    assert "attention: O" not in s.explain()
+    func = tw.build(s, [*tensors, result], target="sim -device=H200", name="attention")
+    q, k = np.ones((2, 3, 70, 64), "float16"), np.ones((2, 3, 0, 64), "float16")
+    out = np.full_like(q, np.nan)
+    func(q, k, k.copy(), np.ones((2, 1, 70, 0), bool), out)
+    assert (out == 0).all()
