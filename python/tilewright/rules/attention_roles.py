@@ -102,7 +102,9 @@ def extent_of(axis: IterVar) -> Extent:
 
 
 def _are_equal(a: Extent, b: Extent) -> bool:
-    return a == b if isinstance(a, int) or isinstance(b, int) else same(a, b)
+    if isinstance(a, int) or isinstance(b, int):
+        return isinstance(a, int) and isinstance(b, int) and a == b
+    return same(a, b)
 
 
 def _is_whole(read: Read, axis: IterVar) -> bool:

@@ -35,7 +35,7 @@ class Written:
     name: str
     reads: dict[Tensor, Callable[..., Expr]]  # elements of each operand, for heads, a row and a column
     score: Callable[[Expr, Sequence[Any], Sequence[Any]], Expr]  # of a dot product, of its place and that of reads
-    heads: tuple[int, ...]
+    heads: tuple[Any, ...]  # numbers, or symbolic
     order: tuple[int, ...]  # of each axis of the result the number among heads, query and column
     transposed: frozenset[Tensor] = frozenset()
     mask: WrittenMask | None = None
@@ -47,7 +47,7 @@ class WrittenMask:
 
     sees: Callable[[Sequence[Any], Sequence[Any]], Expr]  # whether the query of a place sees its key
     score: Callable[[Expr, Sequence[Any], Sequence[Any], Expr], Expr]  # of a dot product, and whether it is seen
-    heads: tuple[int, ...]  # 1 for those that `sees` does not depend on
+    heads: tuple[Any, ...]  # 1 for those that `sees` does not depend on
 
     def sees_key(self, head: Sequence[Any], query: Any, key: Any) -> Expr:
         """Whether a query sees a key, both of which are there."""
