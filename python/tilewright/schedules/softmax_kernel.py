@@ -73,6 +73,7 @@ def schedule_online_softmax(
 
     own = [*s[O].op.axis]
     *outer, i, c = own if order is None else [own[order.index(number)] for number in range(len(own))]
+    is_static = [isinstance(axis.dom.extent, int) for axis in (*outer, i) if axis.dom is not None]
     block, i = s[O].split(i, factor=rows)
     if is_split:
         s[O].reorder(*outer, block, i, c)
@@ -80,7 +81,6 @@ def schedule_online_softmax(
         block = s[O].fuse(part, block)
     whole, c = s[O].split(c, factor=results)
     s[O].reorder(*outer, block, i, whole, c)
-    is_static = [isinstance(axis.dom.extent, int) for axis in (*outer, s[O].op.axis[-2]) if axis.dom is not None]
     if is_static[-1] and not all(is_static):
         # Any number of heads fits the first axis of the grid alone.
         for axis in outer[::-1]:
