@@ -19,7 +19,7 @@ std::string AxisAttr::str() const {
 }
 
 LogicalResult InstructionAttr::verify(EmitError emitError, MatrixInstruction kind, ArrayRef<int64_t> shape,
-                                      int64_t promote) {
+                                      int64_t promote, bool tf32x3) {
   auto text = [&] { return llvm::join(llvm::map_range(shape, [](int64_t n) { return std::to_string(n); }), "x"); };
   if (shape.size() != 3 || llvm::any_of(shape, [](int64_t extent) { return extent < 1; }))
     return emitError() << "expected a shape of m, n and k, got " << text();
@@ -32,6 +32,8 @@ LogicalResult InstructionAttr::verify(EmitError emitError, MatrixInstruction kin
   if (promote && kind != MatrixInstruction::Wgmma)
     return emitError() << "expected to promote the accumulators of wgmma alone, got "
                        << stringifyMatrixInstruction(kind);
+  if (tf32x3 && kind != MatrixInstruction::Wgmma)
+    return emitError() << "expected tf32x3 of wgmma alone, got " << stringifyMatrixInstruction(kind);
   return success();
 }
 
@@ -102,6 +104,7 @@ DictionaryAttr tilewright::schedule::getParameters(Attribute attribute) {
     text("kind", stringifyMatrixInstruction(instruction.getKind()));
     list.append("shape", builder.getDenseI64ArrayAttr(instruction.getShape()));
     number("promote", instruction.getPromote());
+    flag("tf32x3", instruction.getTf32x3());
   } else if (auto scope = dyn_cast<ScopeAttr>(attribute)) {
     text("scope", stringifyScope(scope.getValue()));
   } else if (auto copier = dyn_cast<CopierAttr>(attribute)) {

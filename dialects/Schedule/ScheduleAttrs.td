@@ -124,7 +124,8 @@ def Schedule_InstructionAttr : Schedule_Attr<"Instruction", "instruction"> {
     The shape is that of the loops: m rows and n columns of the accumulator, and k. The 32 lanes of a warp execute
     `mma_sync`. The 128 threads of a warpgroup execute `wgmma`, and one instruction may go a part of the way along k.
     With `promote`, the tensor cores accumulate only so many iterations of the pipelined loop. Other instructions add up
-    these sums.
+    these sums. With `tf32x3`, the elements are f32, each of which is split in two of tf32: three products of these are
+    as exact as one of f32. Without it, tensor cores read f32 as tf32.
 
     `apply-schedule` proves the nest when it applies `schedule.tensorize`. It leaves the proof on the nest, and passes
     that make the instruction read it. Each loop has `schedule.matrix_axis`, and each access to a buffer
@@ -136,11 +137,13 @@ def Schedule_InstructionAttr : Schedule_Attr<"Instruction", "instruction"> {
     #schedule.instruction<mma_sync, 16x8x16>
     #schedule.instruction<wgmma, 64x256x64>
     #schedule.instruction<wgmma, 64x128x128, promote = 2>
+    #schedule.instruction<wgmma, 64x64x32, tf32x3>
     ```
   }];
   let parameters = (ins EnumParameter<Schedule_MatrixInstruction>:$kind, ArrayRefParameter<"int64_t", "m, n and k">:$shape,
-                        DefaultValuedParameter<"int64_t", "0">:$promote);
-  let assemblyFormat = "`<` $kind `,` custom<MatrixShape>($shape) (`,` `promote` `=` $promote^)? `>`";
+                        DefaultValuedParameter<"int64_t", "0">:$promote,
+                        DefaultValuedParameter<"bool", "false">:$tf32x3);
+  let assemblyFormat = "`<` $kind `,` custom<Product>($shape, $promote, $tf32x3) `>`";
 }
 
 def Schedule_RollingAttr : Schedule_Attr<"Rolling", "rolling"> {

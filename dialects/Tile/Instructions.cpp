@@ -67,7 +67,7 @@ constexpr WgmmaInstruction wgmmas[] = {
     {Element::E5M2, Element::E4M3, Element::F32, 32, false}, {Element::E5M2, Element::E5M2, Element::F32, 32, false},
     {Element::E4M3, Element::E4M3, Element::F16, 32, false}, {Element::E4M3, Element::E5M2, Element::F16, 32, false},
     {Element::E5M2, Element::E4M3, Element::F16, 32, false}, {Element::E5M2, Element::E5M2, Element::F16, 32, false},
-    {Element::S8, Element::S8, Element::S32, 32, false, 16},
+    {Element::S8, Element::S8, Element::S32, 32, false, 16}, {Element::F32, Element::F32, Element::F32, 8, true},
 };
 
 // The widest first.
@@ -95,6 +95,10 @@ const WgmmaInstruction *tilewright::tile::findWgmma(Type a, Type b, Type accumul
     return known.a == findElement(a) && known.b == findElement(b) && known.accumulator == findElement(accumulator);
   });
   return found == std::end(wgmmas) ? nullptr : found;
+}
+
+bool tilewright::tile::areMultipliedByWarps(Type operands, Type accumulator) {
+  return (operands.isF16() || operands.isBF16() || operands.isF32()) && accumulator.isF32();
 }
 
 const MmaSyncInstruction *tilewright::tile::findMmaSync(Type a, Type b, Type accumulator, unsigned capability) {

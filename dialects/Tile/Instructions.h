@@ -47,17 +47,25 @@ struct WgmmaInstruction {
   bool takesMNMajor;
   /// Beyond 32 N is a multiple of so many.
   int64_t columnStep = kWgmmaColumnStep;
+  /// Whether no warpgroup has such an instruction: on any GPU its warps multiply. f32 is three products of tf32.
+  bool isByWarps() const { return a == Element::F32; }
   /// Whether operand A of shared memory may: the instruction takes such rows, or threads load tf32 to registers.
   bool takesMNMajorA() const { return takesMNMajor || a == Element::TF32; }
   /// Whether threads load an operand A of shared memory to registers.
   bool loadsA(bool isMNMajor) const { return isMNMajor && !takesMNMajor; }
   bool takesColumns(int64_t n) const { return n % (n > 32 ? columnStep : kWgmmaColumnStep) == 0; }
 };
+/// Whether operand A may be of such elements in registers.
+inline bool isOperandInRegisters(mlir::Type element) {
+  return element.isF32() || element.getIntOrFloatBitWidth() <= 16;
+}
 /// A part of a fragment that is stored by itself begins at a multiple of so many columns.
 inline constexpr int64_t kStoredColumns = 16;
 /// A thread holds elements of 8 bits four at a time, of so many columns.
 inline constexpr int64_t kPackedColumns = 16;
 const WgmmaInstruction *findWgmma(mlir::Type a, mlir::Type b, mlir::Type accumulator);
+/// Whether warps multiply such operands where there is no wgmma, by mma.sync.
+bool areMultipliedByWarps(mlir::Type operands, mlir::Type accumulator);
 
 /// mma.sync: one warp, operands in registers.
 struct MmaSyncInstruction {

@@ -70,9 +70,9 @@ LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, b
     return op->emitOpError(
                "expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
            << element;
-  if (fragment && (mnMajorA || element.getIntOrFloatBitWidth() > 16))
+  if (fragment && (mnMajorA || !isOperandInRegisters(element)))
     return op->emitOpError(
-               "expected operand A in registers of 16-bit elements or of f8E4M3FN, whose columns are summed "
+               "expected operand A in registers of 16-bit elements, of f8E4M3FN or of f32, whose columns are summed "
                "over, got ")
            << fragment << (mnMajorA ? " mn_major" : "");
   ArrayRef<int64_t> shape = a ? a.getShape() : fragment.getShape();

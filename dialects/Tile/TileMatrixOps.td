@@ -14,11 +14,13 @@ def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
     over the columns of both (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed
     over as its rows. Without `into`, the accumulator begins at zero. There is one instruction for each 32 bytes of the
     dimension that is summed over. With `columns`, only so many columns of the accumulator are computed, from as many of
-    b's; the others stay as they are. `a` may be a fragment of 16-bit elements or of f8E4M3FN, in
+    b's; the others stay as they are. `a` may be a fragment of 16-bit elements, of f8E4M3FN or of f32, in
     registers. Where `a` is `mn_major` and of tf32, each thread first loads its part of it to registers.
 
     On a GPU without wgmma, operands of 16 bits are multiplied by the warps, each of which has 16 rows (`mma.sync`). What
-    a lane holds of tiles in registers is the same. Such a matmul is done when the next op begins.
+    a lane holds of tiles in registers is the same. Such a matmul is done when the next op begins. On any GPU, f32 is
+    multiplied so: each element is split in two of tf32, and a product is three of theirs. Other instructions add up the
+    sums of 32 products each, as the tensor cores cut what they add.
 
     ```mlir
     %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
@@ -28,6 +30,8 @@ def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
     %acc2 = tile.wgmma %a2, %b2 into %acc1 columns 240 : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
         -> !tile.accumulator<64x256xf32>
     %acc3 = tile.wgmma %weights, %values mn_major into %acc : !tile.fragment<64x128xbf16>, !tile.buffer<128x64xbf16, swizzle = 128>
+        -> !tile.accumulator<64x64xf32>
+    %acc4 = tile.wgmma %queries, %keys : !tile.buffer<64x32xf32, swizzle = 128>, !tile.buffer<64x32xf32, swizzle = 128>
         -> !tile.accumulator<64x64xf32>
     ```
   }];

@@ -118,11 +118,10 @@ LogicalResult checkTileOp(Operation *op, const Architecture &architecture) {
     return success();
   auto matmul = dyn_cast<tile::WgmmaOp>(op);
   Type element = matmul ? tile::getOperandElement(matmul.getA().getType()) : Type();
-  bool isOf16Bits =
-      !matmul || ((element.isF16() || element.isBF16()) && matmul.getResult().getType().getElementType().isF32());
+  bool isServed = !matmul || tile::areMultipliedByWarps(element, matmul.getResult().getType().getElementType());
   auto load = dyn_cast<tile::TMALoadOp>(op);
   bool isShared = load && load.getMulticast();
-  if (!architecture.hasMmaSync() || !isOf16Bits || isShared || isa<tile::RolesOp>(op))
+  if (!architecture.hasMmaSync() || !isServed || isShared || isa<tile::RolesOp>(op))
     return op->emitOpError("expected architecture ") << kWgmmaArchitecture << ", got " << architecture.name;
   if (!architecture.hasTMA() && isa<tile::TMAStoreOp, tile::StoreFragmentOp>(op))
     return op->emitOpError("expected architecture ") << Architecture::kHopper << " or later, got " << architecture.name;
@@ -192,8 +191,10 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
 
     for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUFuncOp>())) {
       markHeldTiles(kernel);
-      if (failed(lowerKernelSignature(kernel, converter)))
+      FailureOr<LLVM::LLVMFuncOp> function = lowerKernelSignature(kernel, converter);
+      if (failed(function))
         return signalPassFailure();
+      markMatmulsByWarps(*function, *architecture);
     }
 
     RewritePatternSet patterns(context);
@@ -214,10 +215,8 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     populateMatrixPatterns(converter, patterns, /*benefit=*/2);
     populateTileMemoryPatterns(converter, patterns, *architecture);
     populateTileBarrierPatterns(converter, patterns);
-    if (architecture->hasWgmma())
-      populateWgmmaPatterns(converter, patterns);
-    else
-      populateMmaSyncPatterns(converter, patterns);
+    populateWgmmaPatterns(converter, patterns);
+    populateMmaSyncPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     configureGpuToNVVMConversionLegality(target);
@@ -228,6 +227,8 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
                              nvgpu::NVGPUDialect, tile::TileDialect>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return signalPassFailure();
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      unmarkMatmulsByWarps(function);
 
     attachLoopAnnotations(module);
 

@@ -117,6 +117,8 @@ void KernelWriter::write(tile::WgmmaOp op) {
   tile::AccumulatorType result = op.getResult().getType();
   const auto *instruction =
       tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
+  if (instruction->isByWarps())
+    return fail(op, "expected a matmul of warpgroups, got one of f32, which warps multiply: the PTX has it");
   int64_t columns = op.countColumns();
   bool isFirst = !op.getAccumulator();
   // What is not computed is zero.

@@ -296,14 +296,17 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   if (movements.size() < 2 || movements.back().dimension + 1 != rank || movements.back().step != 1)
     return refuse()
            << "expected a tile of rows and columns, whose columns are elements of the tensor that lie together";
+  SmallVector<unsigned> numbers; // of the map's dimensions among the tensor's
   for (unsigned of = 0; of < rank; ++of)
     if (llvm::none_of(movements, [&](const Movement &one) { return one.dimension == of; })) {
+      numbers.push_back(of);
       bool isGathered = copy.gathered && copy.gathered->number == of;
       if (isGathered)
         copy.gathered->inMap = copy.dimensions.size();
       copy.dimensions.push_back({shape[of], strides[of], isGathered ? copy.gathered->count : 1, 1, outer[of]});
     }
   for (auto [dimension, box, step] : movements) {
+    numbers.push_back(dimension);
     bool isAlone =
         llvm::count_if(movements, [&, of = dimension](const Movement &one) { return one.dimension == of; }) == 1;
     if (isAlone && step > tile::kMaxTensorStep)
@@ -339,6 +342,15 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     bool isKnown = !ShapedType::isDynamic(strides[dimension]);
     copy.dimensions.push_back({*last / step + box, isKnown ? strides[dimension] * step : ShapedType::kDynamic, box, 1,
                                multiples.dividedBy(step)});
+  }
+  // What only a call knows of a tensor is read from the tensor itself, whose dimensions have its order.
+  bool isKnown = type.hasStaticShape() && !llvm::is_contained(strides, ShapedType::kDynamic);
+  auto ofMovements = llvm::map_range(movements, [](const Movement &one) { return one.dimension; });
+  if (!isKnown && !copy.gathered && llvm::is_sorted(ofMovements, std::less_equal<>())) {
+    SmallVector<TileDimension, 0> inOrder;
+    for (unsigned of = 0; of < rank; ++of)
+      inOrder.push_back(copy.dimensions[llvm::find(numbers, of) - numbers.begin()]);
+    copy.dimensions = std::move(inOrder);
   }
   if (!type.hasStaticShape() && !copy.hasTensorDimensions())
     return refuseSymbolic();

@@ -62,9 +62,9 @@ LogicalResult TileRaiser::raiseLoad(Operation *of, memref::StoreOp store) {
   if (failed(copy))
     return failure();
   loads.push_back(*copy);
-  // The tensor cores read f32 as tf32.
+  // The tensor cores read f32 as tf32, but for matmuls that warps split in such.
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
-  if (element.isF32())
+  if (element.isF32() && !multipliesF32())
     element = FloatTF32Type::get(element.getContext());
   auto type =
       tile::BufferType::get(builder.getContext(), {copy->rows, copy->columns}, element, copy->swizzle, copy->rows);

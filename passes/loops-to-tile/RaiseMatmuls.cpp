@@ -91,8 +91,10 @@ FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::Frag
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
-  if (which != schedule::MatrixOperand::A || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() > 16)
-    return refuse() << "expected operand A of 16-bit elements or of f8E4M3FN in registers, got '"
+  Type element = type.getElementType();
+  bool isTaken = tile::isOperandInRegisters(element) && (!element.isF32() || multipliesF32());
+  if (which != schedule::MatrixOperand::A || type.isColumn() || !isTaken)
+    return refuse() << "expected operand A of 16-bit elements or of f8E4M3FN in registers, or of f32 with tf32x3, got '"
                     << getBufferName(operand.buffer) << "', " << nameOf(which) << " of " << type.getElementType();
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   k = type.getColumns();
@@ -106,8 +108,18 @@ FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::Frag
   return operand;
 }
 
-int64_t getPromoted(scf::ForOp matmul) {
-  return matmul->getAttrOfType<schedule::InstructionAttr>(schedule::kInstructionAttr).getPromote();
+static schedule::InstructionAttr getInstruction(Operation *matmul) {
+  return matmul->getAttrOfType<schedule::InstructionAttr>(schedule::kInstructionAttr);
+}
+
+int64_t getPromoted(scf::ForOp matmul) { return getInstruction(matmul).getPromote(); }
+
+bool TileRaiser::multipliesF32() const {
+  return nest
+      ->walk([](scf::ForOp loop) {
+        return isMatmul(loop) && getInstruction(loop).getTf32x3() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unrolled) {

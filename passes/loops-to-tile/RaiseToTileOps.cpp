@@ -303,8 +303,8 @@ LogicalResult checkAlignment(Operation *nest, func::FuncOp function, TileRaiser 
 struct RaiseToTileOps : impl::RaiseToTileOpsBase<RaiseToTileOps> {
   using RaiseToTileOpsBase::RaiseToTileOpsBase;
 
-  /// What a GPU without wgmma has other ways for: matmuls of 16 bits, whose warps multiply by mma.sync, and tiles that
-  /// threads copy where there is no TMA.
+  /// What a GPU without wgmma has other ways for: matmuls that warps do by mma.sync, and tiles that threads copy where
+  /// there is no TMA.
   LogicalResult checkArchitecture(const TileRaiser &raiser) const {
     const Architecture *architecture = findArchitecture(arch);
     if (architecture && architecture->hasWgmma())
@@ -315,8 +315,7 @@ struct RaiseToTileOps : impl::RaiseToTileOpsBase<RaiseToTileOps> {
       isStored |= isa<tile::StoreOp, tile::ShareOp>(op);
       auto matmul = dyn_cast<tile::MatmulOp>(op);
       Type element = matmul ? tile::getOperandElement(matmul.getA().getType()) : Type();
-      isServed &=
-          !matmul || ((element.isF16() || element.isBF16()) && matmul.getResult().getType().getElementType().isF32());
+      isServed &= !matmul || tile::areMultipliedByWarps(element, matmul.getResult().getType().getElementType());
     });
     if (!isServed)
       return raiser.matmulError() << "expected the architecture " << kWgmmaArchitecture

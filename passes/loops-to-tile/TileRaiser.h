@@ -130,6 +130,8 @@ private:
                                              mlir::ArrayRef<mlir::scf::ForOp> loops, const index::LinearIndex &along,
                                              index::LinearIndex &summed, int64_t &k);
   mlir::Value makeOperand(const TileOperand &of, mlir::Location loc);
+  /// Whether its matmuls are of f32 and not of tf32.
+  bool multipliesF32() const;
   /// Has all warpgroups' fragments of a stage in shared memory, for a matmul to read.
   mlir::LogicalResult shareFragments(mlir::Value buffer, mlir::scf::ForOp matmul);
   /// The loop on warpgroups around `op`, or null.

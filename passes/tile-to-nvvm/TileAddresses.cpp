@@ -93,4 +93,20 @@ Value LaneAddress::at(int64_t chunk) {
   return address.offset(address.offset(start, address.multiply(place, 16)), chunk / chunks * type.getPanelBytes());
 }
 
+LaneAddress getChunk(OpBuilder &builder, Location loc, Value pointer, tile::BufferType buffer, Value row,
+                     Value column) {
+  SharedAddress address(builder, loc);
+  auto binary = [&](auto kind, Value value, int64_t with) -> Value {
+    return decltype(kind)::create(builder, loc, value, address.constant(with));
+  };
+  int64_t bytes = tile::getElementBytes(buffer.getElementType()), chunks = buffer.getPanelRowBytes() / 16;
+  Value chunk = binary(LLVM::LShrOp(), column, llvm::Log2_64(16 / bytes));
+  // Without a swizzle all columns are one panel.
+  if (!buffer.getSwizzle())
+    return LaneAddress(builder, loc, pointer, buffer, row, chunk);
+  Value panel = binary(LLVM::LShrOp(), chunk, llvm::Log2_64(chunks));
+  pointer = address.offset(pointer, address.multiply(panel, buffer.getPanelBytes()));
+  return LaneAddress(builder, loc, pointer, buffer, row, binary(LLVM::AndOp(), chunk, chunks - 1));
+}
+
 } // namespace tilewright

@@ -36,23 +36,6 @@ struct ConvertToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
 // Fragments
 //===----------------------------------------------------------------------===//
 
-/// Where an element of a buffer is: the address of its chunk of 16 bytes.
-LaneAddress getChunk(OpBuilder &builder, Location loc, Value pointer, tile::BufferType buffer, Value row,
-                     Value column) {
-  SharedAddress address(builder, loc);
-  auto binary = [&](auto kind, Value value, int64_t with) -> Value {
-    return decltype(kind)::create(builder, loc, value, address.constant(with));
-  };
-  int64_t bytes = tile::getElementBytes(buffer.getElementType()), chunks = buffer.getPanelRowBytes() / 16;
-  Value chunk = binary(LLVM::LShrOp(), column, llvm::Log2_64(16 / bytes));
-  // Without a swizzle all columns are one panel.
-  if (!buffer.getSwizzle())
-    return LaneAddress(builder, loc, pointer, buffer, row, chunk);
-  Value panel = binary(LLVM::LShrOp(), chunk, llvm::Log2_64(chunks));
-  pointer = address.offset(pointer, address.multiply(panel, buffer.getPanelBytes()));
-  return LaneAddress(builder, loc, pointer, buffer, row, binary(LLVM::AndOp(), chunk, chunks - 1));
-}
-
 struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 

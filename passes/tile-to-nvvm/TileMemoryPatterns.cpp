@@ -114,7 +114,7 @@ struct ConvertInit : TilePattern<tile::InitOp> {
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
     // One thread commits a slot, or all that copy; each peer's consumers release it here too.
     Value one = address.constant(architecture.hasTMA() ? 1 : countThreads(kernel));
-    int64_t eachReleases = architecture.hasWgmma() ? 1 : tile::kWarpgroupWarps;
+    int64_t eachReleases = areMatmulsByWarps(op) ? tile::kWarpgroupWarps : 1;
     Value releases = address.constant(ring.getConsumers() * countPeers(kernel, ring) * eachReleases);
     int64_t depth = ring.getRing().getType().getDepth();
     for (int64_t i = 0; i < 2 * depth; ++i) {
@@ -245,7 +245,7 @@ struct ConvertRelease : TilePattern<tile::ReleaseOp> {
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
     int64_t peers = countPeers(kernel, ring);
     SharedAddress address(rewriter, loc);
-    int64_t together = architecture.hasWgmma() ? tile::kWarpgroupSize : tile::kWarpSize;
+    int64_t together = areMatmulsByWarps(op) ? tile::kWarpSize : tile::kWarpgroupSize;
     Value inWarpgroup = LLVM::AndOp::create(rewriter, loc, address.thread(), address.constant(together - 1));
     Value tells = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::ult, inWarpgroup, address.constant(peers));
     Block *before = op->getBlock();

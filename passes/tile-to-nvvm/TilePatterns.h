@@ -6,6 +6,7 @@
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace tilewright {
 
@@ -22,6 +23,11 @@ void populateTileBarrierPatterns(const mlir::LLVMTypeConverter &converter, mlir:
 void populateWgmmaPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Groups of them, and waits for these.
 void populateWgmmaGroupPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Says to the patterns that a kernel's matmuls are by its warps: those of f32 are, and all on a GPU without wgmma.
+void markMatmulsByWarps(mlir::LLVM::LLVMFuncOp kernel, const Architecture &architecture);
+void unmarkMatmulsByWarps(mlir::LLVM::LLVMFuncOp kernel);
+/// Whether the kernel of an op is marked so.
+bool areMatmulsByWarps(mlir::Operation *op);
 /// Matmuls of a warpgroup, by those of its warps.
 void populateMmaSyncPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Of a kernel in which many descriptors are of tiles that stay: marks the matmuls that add them up from one for each.
@@ -70,6 +76,10 @@ private:
   tile::BufferType type;
   mlir::Value start, permuted;
 };
+
+/// Where an element of a buffer is: the address of its chunk of 16 bytes.
+LaneAddress getChunk(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer, tile::BufferType buffer,
+                     mlir::Value row, mlir::Value column);
 
 /// What tells the tensor cores where an operand lies (PTX ISA, "matrix descriptor"): its address, and two distances,
 /// all in units of 16 bytes. From one group of 8 rows to the next it is that of 8 rows of a panel. Only where a panel's

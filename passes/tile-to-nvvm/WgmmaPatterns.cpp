@@ -69,6 +69,8 @@ void markHeldTiles(Operation *kernel) {
     int64_t extent = op.getMnMajorB() ? type.getRows() : type.getColumns();
     const auto *instruction = tile::findWgmma(tile::getOperandElement(op.getA().getType()), type.getElementType(),
                                               op.getResult().getType().getElementType());
+    if (instruction->isByWarps())
+      return;
     // A buffer of its own, or what a ring has in its only slot.
     auto isHeld = [&](Value tile, bool isMNMajor) {
       while (auto part = tile.getDefiningOp<tile::PartOp>())
@@ -200,6 +202,8 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (areMatmulsByWarps(op))
+      return rewriter.notifyMatchFailure(op, "warps multiply");
     Location loc = op.getLoc();
     tile::AccumulatorType result = op.getResult().getType();
     auto [instruction, left, right, extent] = WgmmaOperands(rewriter, op, adaptor);
@@ -267,6 +271,8 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
 struct ConvertWgmmaCommit : ConvertOpToLLVMPattern<tile::WgmmaCommitOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaCommitOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    if (areMatmulsByWarps(op))
+      return rewriter.notifyMatchFailure(op, "warps multiply");
     rewriter.replaceOpWithNewOp<NVVM::WgmmaGroupSyncAlignedOp>(op);
     return success();
   }
@@ -276,6 +282,8 @@ struct ConvertWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (areMatmulsByWarps(op))
+      return rewriter.notifyMatchFailure(op, "warps multiply");
     NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
     if (op.getFragment())
       rewriter.replaceOp(op, adaptor.getAccumulator());

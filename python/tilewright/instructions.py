@@ -37,6 +37,7 @@ WGMMA = {
     ("float16", "float16"): 16,
     ("bfloat16", "float32"): 16,
     ("tf32", "float32"): 8,
+    ("float32", "float32"): 8,
     ("float8_e4m3fn", "float32"): 32,
     ("float8_e5m2", "float32"): 32,
     ("int8", "int32"): 32,
@@ -118,7 +119,9 @@ def wgmma(
 ) -> TensorIntrin:
     """A warpgroup multiplies tiles of shared memory by its tensor cores: ``wgmma`` of sm_90a.
 
-    On other GPUs from sm_80 on, its warps multiply 16-bit types by ``mma.sync``, in schedules without ``specialize``.
+    On other GPUs from sm_80 on, its warps multiply 16-bit types by ``mma.sync``, in schedules without ``specialize``. So
+    they do with float32 on any GPU from sm_80 on: each element is split in two of tf32, and each product is three of
+    these (Triton's ``tf32x3``). Its error is some 2⁻²¹ of it.
 
     It computes ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns. Both operands are cast to `out_dtype`
     first where it differs. `WGMMA` lists the types and the k of one instruction. `k` is a multiple of that, by default
@@ -136,9 +139,10 @@ def wgmma(
         The extents of the axes that the 64 rows run over, where there are several. For a convolution these are rows and
         columns of an image: ``a[y, x, k]`` and ``c[y, x, j]``. Axes of one element may be left out.
     transpose_a
-        Operand A is indexed ``a[k, i]``. Only for 16-bit types, and for tf32, which threads load to registers then.
+        Operand A is indexed ``a[k, i]``. Only for 16-bit types and float32, and for tf32, which threads load to registers
+        then.
     transpose_b
-        Operand B is indexed ``b[j, k]``. Required for types that do not have 16 bits.
+        Operand B is indexed ``b[j, k]``. Required for types other than those of 16 bits and float32.
     promote
         For 8-bit floats, the tensor cores' accumulators keep few bits. After this many iterations they are added to
         float32 registers, which takes twice the registers. 0 means never.
@@ -195,7 +199,7 @@ def wgmma(
     extent = 4 * step if k is None else k
     if extent < 1 or extent % step:
         raise ValueError(f"{source}: wgmma: expected a multiple of {step} elements of {in_dtype} along K, got {extent}")
-    if step != 16 and (transpose_a and in_dtype != "tf32" or not transpose_b):
+    if step != 16 and in_dtype != "float32" and (transpose_a and in_dtype != "tf32" or not transpose_b):
         raise ValueError(
             f"{source}: wgmma: expected operands of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], "
             f"got {'a[k, i]' if transpose_a else 'b[k, j]'}"
@@ -215,10 +219,11 @@ def intrinsics_like(
     b: tuple[str, Sequence[int]],
     c: tuple[str, Sequence[int]],
     promote: int = 0,
+    tf32x3: bool = False,
 ) -> Iterator[TensorIntrin]:
     """The intrinsics here that are called so and multiply tensors `a` and `b` of such types and shapes to `c`.
 
-    `promote` is that of `wgmma`.
+    `promote` is that of `wgmma`, and `tf32x3` whether it is of float32, not of tf32.
 
     >>> from tilewright.instructions import intrinsics_like
     >>> list(intrinsics_like("mma_sync", ("float16", (16, 16)), ("float16", (8, 16)), ("float32", (16, 8))))[1]
@@ -227,6 +232,8 @@ def intrinsics_like(
     (dtype, of_a), _, (out, rows_and_columns) = a, b, c
     kind = "tf32" if dtype == "float32" else dtype
     *rows, n = rows_and_columns
+    if tf32x3:
+        kind = dtype
     for transpose_a in (False, True):
         for transpose_b in (False, True):
             with suppress(ValueError, IndexError):
@@ -299,7 +306,8 @@ def _product(
     parts = {
         "reset": statements({**m_extents, "n": columns}),
         "update": statements(
-            {**m_extents, "n": columns, "k": extent}, Instruction(name, (prod(rows), columns, extent), promote)
+            {**m_extents, "n": columns, "k": extent},
+            Instruction(name, (prod(rows), columns, extent), promote, in_dtype == "float32"),
         ),
     }
     assert isinstance(c.op, ComputeOp)

@@ -58,13 +58,15 @@ void tilewright::sim::decode(Element element, const char *chunk, double *numbers
   case Element::S8:
     return convertAll<int8_t>(chunk, numbers, step, [](int8_t bits) -> double { return bits; });
   case Element::F32:
+    return convertAll<float>(chunk, numbers, step, [](float number) -> double { return number; });
   case Element::S32:
     return;
   }
 }
 
 void Accumulator::add(const double *a, const double *b, int k, int added) {
-  // Products of such numbers are exact in 64 bits, and sums of few of them nearly so: one rounding an instruction.
+  // Products of such numbers, but for f32, are exact in 64 bits, and sums of few nearly so: one rounding an
+  // instruction.
   for (int row = 0; row < matmulRows; ++row) {
     double *sum = values.data() + row * columns;
     for (int i = 0; i < k; ++i) {
@@ -90,6 +92,15 @@ static int getRow(int number) { return number / warpSize * 16 + number % warpSiz
 
 void tilewright::sim::decodeRegisters(Element element, const char *registers, int number, double *rows) {
   int inRegister = 4 / bytesOf(element), columns = matmulBytes / bytesOf(element);
+  if (element == Element::F32) {
+    // As accumulators have them: two neighbours, and those 8 rows further down.
+    for (int i = 0; i < 4; ++i) {
+      float value;
+      std::memcpy(&value, registers + 4 * i, 4);
+      rows[(getRow(number) + i / 2 * 8) * columns + number % 4 * 2 + i % 2] = value;
+    }
+    return;
+  }
   // Four registers of neighbours: the upper row, the lower, and half of the columns on both again.
   for (int i = 0; i < 4; ++i) {
     char chunk[chunkBytes] = {};

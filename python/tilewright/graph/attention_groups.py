@@ -109,7 +109,7 @@ def _gradients(
 ) -> AttentionGroup | None:  # fmt: skip
     head, *laid = operands.laid
     # The result stands behind the values.
-    if not all(is_for_tma(one.shape, one.strides) for one in (head, *laid[: _OPERANDS + 1])):
+    if not all(is_for_tma(one) for one in (head, *laid[: _OPERANDS + 1])):
         return None
     options = _options(operation, symbols)
     numbers: list[int] = options.pop("wanted")

@@ -23,16 +23,16 @@ from .strides import row_major
 __all__ = ["attention_gradients"]
 
 _LOADED = ("head", "q", "k", "v", "result")
-_HALVES = ("float16", "bfloat16")
+_MULTIPLIED = ("float16", "bfloat16", "float32")
 
 
 def _as_loaded(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Copies of what TMA does not load as it lies: it loads the rows of 16-bit types from any multiple of 16 bytes."""
+    """Copies of what TMA does not load as it lies: it loads rows from any multiple of 16 bytes."""
 
     def made(name: str, array: Any) -> Any:
         laid = operand_of(array, name)
-        if name in _LOADED and laid.dtype in _HALVES and laid.strides is not None and laid.align >= ALIGNMENT:
-            return array if is_for_tma(laid.shape, laid.strides) else row_major(array)
+        if name in _LOADED and laid.dtype in _MULTIPLIED and laid.strides is not None and laid.align >= ALIGNMENT:
+            return array if is_for_tma(laid) else row_major(array)
         return row_major(array)
 
     return {name: made(name, array) for name, array in arrays.items()}

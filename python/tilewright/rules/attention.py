@@ -29,7 +29,7 @@ from .plan import Choice, Decision
 
 __all__ = ["Attention", "attention_in"]
 
-_TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
+_TILES = ((128, 128), (128, 64), (64, 128), (64, 64), (128, 32), (64, 32))
 _STEP = 16  # bytes, which the strides of what TMA loads are multiples of
 # The reductions of attention: the scores, their maximum, the sum of the exponentials, and the weighted values.
 _REDUCTIONS = ["max", "sum", "sum", "sum"]
@@ -62,8 +62,8 @@ class Attention:
         q, _, v = self.operands
         width: Any = q.shape[-1]
         wide: Any = v.shape[-1]
-        memory = self.gpu.shared_bytes_per_block, self.gpu.registers_per_thread
-        fitting = [tile for tile in _TILES if takes(tile, width, wide, *memory)]
+        memory, item = (self.gpu.shared_bytes_per_block, self.gpu.registers_per_thread), item_bytes(q.dtype)
+        fitting = [tile for tile in _TILES if takes(tile, width, wide, *memory, item=item)]
         return Decision(
             self.name, self.stages, "a softmax between two matmuls, whose reductions over the keys become one loop",
             (choice("tile", self.tiles["tile"], fitting), *self._lists()), rules=(self.name,),

@@ -16,7 +16,7 @@ from .inlining import inlined, substituted
 
 __all__ = ["OtherError", "Roles", "expect", "extent_of", "roles_of", "scaled"]
 
-_HALVES = ("float16", "bfloat16")
+_TYPES = ("float16", "bfloat16", "float32")
 
 
 class OtherError(Exception):
@@ -55,7 +55,7 @@ def roles_of(output: Operation) -> Roles:
     c = at[0]
     expect(any(index is j for index in v.indices))
     # Matmuls of halves have weights that are rounded to them.
-    expect(any(_is_cast(one, v.tensor.dtype) for one in _casts(weight)))
+    expect(v.tensor.dtype == "float32" or any(_is_cast(one, v.tensor.dtype) for one in _casts(weight)))
     weight = stripped(inlined(weight))
     if total is None:
         weight, by = _quotient(weight)
@@ -192,8 +192,8 @@ def _weight_and_values(body: Expr) -> tuple[Expr, Read]:
     """The weight of a value, and the value, which is an input."""
     factors = _call(body, "mul")
     for weight, value in (factors, factors[::-1]):
-        value = stripped(value)
-        if isinstance(value, Read) and isinstance(value.tensor.op, PlaceholderOp) and value.tensor.dtype in _HALVES:
+        value = stripped(inlined(value))
+        if isinstance(value, Read) and isinstance(value.tensor.op, PlaceholderOp) and value.tensor.dtype in _TYPES:
             return weight, value
     raise OtherError
 
@@ -225,7 +225,7 @@ def _dot_of(raw: Read, j: IterVar) -> tuple[IterVar, Read, Read]:
     d, body = _reduced(op, "sum")
     expect(op.output(0).dtype == "float32")
     own = substituted(body, dict(zip(op.axis, raw.indices, strict=True)))
-    found = [_read(one) for one in _call(own, "mul")]
+    found = [_read(inlined(one)) for one in _call(own, "mul")]
     expect(all(isinstance(one.tensor.op, PlaceholderOp) for one in found))
     q, k = found[::-1] if _depends(found[0], j) else found
     return d, q, k

@@ -14,6 +14,7 @@ from ..te import IterVar, Tensor, compute, create_schedule, thread_axis
 from ..te.schedule import Schedule
 from .attention_chains import Chain
 from .attention_gradient_stages import Definition
+from .attention_memory import has_producer
 from .attention_mask import is_of_rows, mask_of_sums, mask_tile_for, schedule_mask
 from .scores import Dropout
 from .shared_heads import is_shared, of_heads, schedule_of_heads
@@ -124,7 +125,7 @@ def attention_gradients_of(
             found[name] = of_heads(found[name], x, f"d{name}")
             others.append(found[name])
     if mask is not None and "MASK" in wanted:
-        own = mask_tile_for(mask, *(int(x.shape[-1]) for x in (Q, V)))
+        own = mask_tile_for(mask, *(int(x.shape[-1]) for x in (Q, V)), item_bytes(Q.dtype))
         chains.append(made.gradients(own, numbers, ["MASK"], "float32"))
         (found["MASK"],) = chains[-1].results
         if is_of_rows(mask):
@@ -226,7 +227,7 @@ def _schedule(s: Schedule, chain: Chain, stages: int, registers: tuple[int, int]
         s[total].software_pipeline(tiles, stages)
         if loop is not first:
             s[total].rolling_update(loop.axis, of=first.total)
-        elif "wgmma" in current_gpu().features:
+        elif has_producer(current_gpu(), dtype):
             s[total].specialize(tiles, *registers)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..devices import GPU, MOST_BLOCKS_YZ
+from ..dtypes import item_bytes
 from .attention_memory import BARRIERS, OTHER_REGISTERS, held_registers, shared_bytes_of, takes
 
 __all__ = [
@@ -46,7 +47,7 @@ _LEAST_ROWS = 8  # of a box
 _SHORT, _LONGEST_PACKED = 1024, 4096  # keys
 _WIDE, _WIDER = 192, 80  # columns of a head, and keys of a tile
 _PANEL, _MOST_SUMS, _LEAST_SUMMED = 32, 128, 64  # columns of gradients, and queries and keys that fill a tile
-_BOX, _WIDEST = 8, 256  # columns of heads that TMA steps over, and of the widest sums
+_WIDEST = 256  # columns of the widest sums
 _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 # The general road writes and reads scores of float32 and weights of 16 bits several times.
 _BYTES_A_SCORE = 24
@@ -76,16 +77,26 @@ def multiplies_by(gpu: GPU | None, dtype: str) -> str | None:
     >>> [multiplies_by(Target("cuda", device=name).device, "bfloat16") for name in ("H200", "A100", "T4")]
     ['wgmma', 'mma', None]
     """
-    if gpu is None or dtype not in ("float16", "bfloat16"):
+    if gpu is None or dtype not in ("float16", "bfloat16", "float32"):
         return None
-    return "wgmma" if "wgmma" in gpu.features else "mma" if "mma.sync" in gpu.features else None
+    by_warps = "mma" if "mma.sync" in gpu.features else None
+    return "wgmma" if "wgmma" in gpu.features and dtype != "float32" else by_warps
 
 
-def is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
-    """Whether TMA steps over rows of 16-bit elements."""
+def _peak(gpu: GPU, instruction: str, dtype: str) -> float:
+    """Operations a second of an SM. A product of float32 is three of tf32."""
+    return gpu.sm_peak(instruction, "tf32") / 3 if dtype == "float32" else gpu.sm_peak(instruction, dtype)
+
+
+def is_for_tma(laid: Laid) -> bool:
+    """Whether TMA steps over an array's rows."""
+    return _is_stepped(laid.shape, laid.strides, item_bytes(laid.dtype))
+
+
+def _is_stepped(shape: Sequence[int], strides: Sequence[int] | None, item: int) -> bool:
     if strides is None:
-        return shape[-1] * 2 % _ALIGNED == 0
-    return strides[-1] == 1 and all(stride > 0 and stride * 2 % _ALIGNED == 0 for stride in strides[:-1])
+        return shape[-1] * item % _ALIGNED == 0
+    return strides[-1] == 1 and all(stride > 0 and stride * item % _ALIGNED == 0 for stride in strides[:-1])
 
 
 def gradient_tiles_for(
@@ -121,12 +132,13 @@ def gradient_tiles_for(
     if max(shape[:-2], default=1) > MOST_BLOCKS_YZ or any(one.align < _ALIGNED for one in (q, k, v)):
         return None
     widest = max(width, wide)
-    if width % _BOX or wide % _BOX or widest > _WIDEST or min(queries, keys) < _LEAST_SUMMED:
+    steps = [own * item_bytes(q.dtype) for own in (width, wide)]
+    if any(one % _ALIGNED for one in steps) or widest > _WIDEST or min(queries, keys) < _LEAST_SUMMED:
         return None
     is_narrow, is_apart = widest <= _MOST_SUMS // 2, width != wide or widest > _MOST_SUMS
     of_queries, of_keys = (128 if own > 64 else 64 for own in (queries, keys))
     if instruction == "mma":
-        return _gradient_tiles_by_warps(width, wide, (of_queries, of_keys), gpu)
+        return _gradient_tiles_by_warps(width, wide, (of_queries, of_keys), gpu, item_bytes(q.dtype))
     if is_apart or (reads and not is_narrow):
         # What is loaded of two sides has to fit, too.
         columns = 64 if widest <= _WIDE else 48
@@ -138,11 +150,11 @@ def gradient_tiles_for(
 
 
 def _gradient_tiles_by_warps(
-    width: int, wide: int, rows: tuple[int, int], gpu: GPU
+    width: int, wide: int, rows: tuple[int, int], gpu: GPU, item: int
 ) -> tuple[tuple[int, int], ...] | None:
     """What `gradient_tiles_for` has for warps that multiply by mma.sync: they take more registers, as operands go
     through them."""
-    bytes_of_row = 2 * (width + wide)
+    bytes_of_row = item * (width + wide)
     is_narrow, is_apart = max(width, wide) <= _MOST_SUMS // 2, width != wide or max(width, wide) > _MOST_SUMS
 
     def tile(most_rows: int, most_columns: int) -> tuple[int, int] | None:
@@ -245,12 +257,12 @@ def blocks_of_documents(shape: Sequence[int], keys: int, tile: tuple[int, int], 
     return {"blocks": _staying(gpu, tiles)}
 
 
-def _by_warps(tile: tuple[int, int], width: int, wide: int, stages: int, gpu: GPU) -> tuple[float, int]:
+def _by_warps(tile: tuple[int, int], width: int, wide: int, stages: int, gpu: GPU, item: int) -> tuple[float, int]:
     """What blocks of so many rows and keys reach of the peak of mma.sync, and how many of them an SM has."""
     rows, columns = tile
-    held = min(held_registers(columns, wide) + OTHER_REGISTERS, gpu.registers_per_thread)
+    held = min(held_registers(columns, wide, item) + OTHER_REGISTERS, gpu.registers_per_thread)
     threads = rows // _WARP_ROWS * gpu.warp_size
-    each = shared_bytes_of(tile, width, wide, stages, 0) + gpu.sm.reserved_shared_bytes
+    each = shared_bytes_of(tile, width, wide, stages, is_stored=False, item=item) + gpu.sm.reserved_shared_bytes
     together = max(min(gpu.sm.shared_bytes_per_sm // each, gpu.sm.registers_per_sm // (held * threads)), 1)
     warps = together * rows // _WARP_ROWS
     return _EFFICIENCIES[columns] * (_FEW_WARPS if warps < _WARPS_OF_SM else 1), together
@@ -309,9 +321,8 @@ def tiles_for(
         return None
     if len(shape) > 4 or 0 in (*shape, *k.shape, *q.shape) or max(shape[:-2], default=1) > MOST_BLOCKS_YZ:
         return None
-    if not all(is_for_tma(one.shape, one.strides) and one.align >= _ALIGNED for one in (q, k, v)):
-        return None
-    if not is_for_tma(shape, strides):
+    item = item_bytes(q.dtype)
+    if not all(is_for_tma(one) and one.align >= _ALIGNED for one in (q, k, v)) or not _is_stepped(shape, strides, item):
         return None
     queries, keys, width, wide = shape[-2], k.shape[-2], q.shape[-1], shape[-1]
     page = keys
@@ -321,7 +332,7 @@ def tiles_for(
     shared = max(one.shape[-3] for one in (k, v)) if len(shape) > 2 else 1
     packed = shape[-3] // shared if len(shape) > 2 and queries == 1 else 1
     of_sm = gpu.bandwidth / gpu.sms * _BANDWIDTHS
-    key_seconds = heads // packed * keys * (width + wide) * 2 / gpu.bandwidth
+    key_seconds = heads // packed * keys * (width + wide) * item / gpu.bandwidth
     fitting: dict[tuple[int, int, int | None, int], float] = {}
     tiles_tried = _TILES if instruction == "wgmma" else (*_TILES, *_NARROW_TILES)
     for (rows, columns), is_split in itertools.product(tiles_tried, (False, True)):
@@ -337,21 +348,21 @@ def tiles_for(
             for stages in (range(_MOST_STAGES, 1, -1) if is_split else (2,))
             if takes(
                 (rows, columns), width, wide, gpu.shared_bytes_per_block, gpu.registers_per_thread, stages,
-                is_split=is_split,
+                is_split=is_split, item=item,
             )
         ]  # fmt: skip
         if not deep:
             continue
         # In each of so many waves every SM loads what its ring holds, again and again.
-        rate = min(of_sm, deep[0] * columns * (width + wide) * 2 / _LATENCY)
+        rate = min(of_sm, deep[0] * columns * (width + wide) * item / _LATENCY)
         for splits in _splits(blocks, math.ceil(keys / columns), packed, gpu) if is_split else (None,):
             own_keys = math.ceil(keys / columns / (splits or 1)) * columns
             efficiency, together = _EFFICIENCY, 1
             if instruction == "mma":
-                efficiency, together = _by_warps((rows, columns), width, wide, deep[0], gpu)
-            work = 2.0 * rows * own_keys * (width + wide) / (gpu.sm_peak(instruction, q.dtype) * efficiency)
+                efficiency, together = _by_warps((rows, columns), width, wide, deep[0], gpu, item)
+            work = 2.0 * rows * own_keys * (width + wide) / (_peak(gpu, instruction, q.dtype) * efficiency)
             waves = math.ceil(blocks * (splits or 1) / (gpu.sms * together))
-            seconds = waves * together * max(work, own_keys * (width + wide) * 2 / rate)
+            seconds = waves * together * max(work, own_keys * (width + wide) * item / rate)
             seconds = max(seconds, key_seconds) + waves * _START
             # Results of the splits, which the second kernel reads.
             merging = heads * queries * (splits or 0) * wide * _BYTES_OF_PART / gpu.bandwidth
@@ -360,13 +371,17 @@ def tiles_for(
         return None
     best = min(fitting, key=lambda one: fitting[one])
     general = heads * queries * keys * _BYTES_A_SCORE / gpu.bandwidth + key_seconds
+    if q.dtype == "float32":
+        # There no tensor cores multiply.
+        general += 2.0 * heads * queries * keys * (width + wide) / gpu.peak("fma", "float32")
     if fitting[best] > general + _MORE_KERNELS * _LAUNCH:
         return None
     rows, columns, splits, stages = best
     # Of wide heads a few more keys fit: 4 % faster on an H100.
     wider = (rows, _WIDER)
     memory = gpu.shared_bytes_per_block, gpu.registers_per_thread
-    if not splits and pages is None and columns < _WIDER <= keys // 8 and takes(wider, width, wide, *memory):
+    is_wider = not splits and pages is None and columns < _WIDER <= keys // 8
+    if is_wider and takes(wider, width, wide, *memory, item=item):
         columns = _WIDER if width > _WIDE else columns
     if splits:
         return {"tile": (rows, columns), "key_splits": splits, "stages": stages}

@@ -11,10 +11,12 @@ from ..target import current_gpu
 from ..te import Expr, IterVar, Tensor, compute, reduce_axis, sum, thread_axis
 from ..te.schedule import Schedule
 from .attention_chains import Chain, Loop
+from .attention_memory import has_producer
 
 __all__ = ["chain_of_mask", "is_of_rows", "mask_of_sums", "mask_tile_for", "schedule_mask"]
 
-_ROWS, _WIDE = 64, 128
+_ROWS, _WARPGROUP = 64, 128  # rows and threads of a warpgroup
+_WIDE_BYTES = 256  # of a row, of which more take smaller tiles
 Load = Callable[[Tensor, Tensor, IterVar], None]
 
 
@@ -24,9 +26,12 @@ def is_of_rows(mask: Tensor) -> bool:
     return isinstance(rows, int) and rows == 1
 
 
-def mask_tile_for(mask: Tensor, width: int, wide: int) -> tuple[int, int]:
-    """Rows and columns of the kernel: of keys and queries if a row is all queries', otherwise of queries and keys."""
-    is_wide = max(width, wide) > _WIDE
+def mask_tile_for(mask: Tensor, width: int, wide: int, item: int) -> tuple[int, int]:
+    """Rows and columns of the kernel: of keys and queries if a row is all queries', otherwise of queries and keys.
+
+    `width` and `wide` are columns of keys and of values, of `item` bytes each.
+    """
+    is_wide = max(width, wide) * item > _WIDE_BYTES
     if is_of_rows(mask):
         return (_ROWS, _ROWS) if is_wide else (2 * _ROWS, _ROWS)
     return (_ROWS, _ROWS // 2) if is_wide else (2 * _ROWS, _ROWS)
@@ -97,7 +102,7 @@ def schedule_mask(s: Schedule, chain: Chain, load: Load, registers: tuple[int, i
     for axis in outer:
         s[result].bind(axis, thread_axis("blockIdx.y"))
     s[result].bind(block, thread_axis("blockIdx.x"))
-    s[result].env_threads([thread_axis((0, _WIDE), "threadIdx.x")])
+    s[result].env_threads([thread_axis((0, _WARPGROUP), "threadIdx.x")])
     s[result].bind(warpgroup, thread_axis("threadIdx.y"))
     s[total].set_scope("local")
     s[total].compute_at(s[result], warpgroup)
@@ -112,5 +117,5 @@ def schedule_mask(s: Schedule, chain: Chain, load: Load, registers: tuple[int, i
         of_scores = wgmma(chain.held[0].dtype, "float32", n=columns, k=depth, transpose_b=True)
         s[product].tensorize(s[product].op.axis[-2], of_scores)
     s[total].software_pipeline(r, stages)
-    if "wgmma" in current_gpu().features:
+    if has_producer(current_gpu(), chain.held[0].dtype):
         s[total].specialize(r, *registers)

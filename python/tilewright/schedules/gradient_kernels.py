@@ -9,7 +9,7 @@ from ..devices import GPU
 from ..te import Tensor
 from ..te.schedule import Schedule
 from .attention_backward import attention_gradients_of
-from .attention_choice import Laid, gradient_tiles_for, lists_tiles
+from .attention_choice import Laid, gradient_tiles_for, lists_tiles, multiplies_by
 
 __all__ = ["gradient_kernels"]
 
@@ -43,10 +43,10 @@ def gradient_kernels(
     if tiles is None:
         return None
     is_one = mask is None and len(tiles) == len(_TOGETHER)
-    has_producer = gpu is not None and "wgmma" in gpu.features
-    is_added = not deterministic and has_producer and options.get("logarithms") is not None and is_one
+    by_warpgroups = multiplies_by(gpu, q.dtype) == "wgmma"
+    is_added = not deterministic and by_warpgroups and options.get("logarithms") is not None and is_one
     is_added = is_added and [*wanted[: len(_TOGETHER)]] == _TOGETHER
-    is_narrow = is_one and has_producer and q.shape[-1] == v.shape[-1] == _NARROW
+    is_narrow = is_one and by_warpgroups and q.shape[-1] == v.shape[-1] == _NARROW
     is_narrow = is_narrow and not (is_cut or is_read or options.get("dropout_p"))
     is_added = is_added and (is_narrow or q.shape[-1] in _ADDED_WIDTHS)
     is_shared = is_narrow and not (is_added and options["behind"] is None)

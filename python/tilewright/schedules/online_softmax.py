@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from ..dtypes import item_bytes
 from ..errors import TilewrightValueError as ValueError
 from ..target import current_gpu
 from ..te import Expr, Tensor, compute, create_schedule
@@ -103,7 +104,8 @@ def attention_of(
         is_direct = True
     if is_direct is None:
         most = gpu.shared_bytes_per_block
-        is_direct = of.results == wide and shared_bytes_of(tile, of.depth, of.results, stages, 2) > most
+        through = shared_bytes_of(tile, of.depth, of.results, stages, is_stored=True, item=item_bytes(Q.dtype))
+        is_direct = of.results == wide and through > most
     is_filled = (with_logarithms or not (has_tma or places.is_split)) and of.results != wide
     if is_direct and not (places.is_split or is_filled) and of.results != wide:
         raise ValueError(f"expected whole results of a multiple of {WIDTHS} columns to store directly, got {wide}")

@@ -12,6 +12,7 @@ from ..instructions import wgmma
 from ..target import current_gpu
 from ..te import IterVar, Tensor, thread_axis
 from ..te.schedule import Schedule
+from .attention_memory import has_producer
 
 __all__ = ["LOG2_E", "Stages", "schedule_online_softmax", "whole"]
 
@@ -63,8 +64,6 @@ def schedule_online_softmax(
     widths: list[Any] = [made.queries[0].shape[-1], W.shape[-1]]
     depth, results = widths
     warpgroups = rows // _ROWS
-    # Without setmaxnreg a producer's threads would have as many registers as those that multiply.
-    has_producer = "wgmma" in current_gpu().features
     if registers is None:
         registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
 
@@ -133,7 +132,7 @@ def schedule_online_softmax(
         s[stage].software_pipeline(outer_keys, stages)
         if stage is not M:
             s[stage].rolling_update(axis, of=M)
-        elif has_producer:
+        elif has_producer(current_gpu(), dtype):
             s[M].specialize(outer_keys, *registers)
 
 

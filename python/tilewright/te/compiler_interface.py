@@ -28,7 +28,7 @@ class _PipelineText(Protocol):
 
 
 class _IntrinsicsLike(Protocol):
-    def __call__(self, name: str, a: Any, b: Any, c: Any, promote: int = 0) -> Iterable[TensorIntrin]: ...
+    def __call__(self, name: str, a: Any, b: Any, c: Any, promote: int = 0, tf32x3: bool = False) -> Iterable[TensorIntrin]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,8 +196,11 @@ def _is_of_instructions(name: str, module: ir.Module, where: str, marks: list[An
     if len(given) != 3:
         return False
     text = module.operation.get_asm(enable_debug_info=False)
-    promote = parameters(marks[0].attributes["schedule.instruction"])["promote"]
-    for made in compiler().intrinsics_like(name, *((one.dtype, one.shape) for one in given), promote=int(promote)):
+    instruction = parameters(marks[0].attributes["schedule.instruction"])
+    for made in compiler().intrinsics_like(
+        name, *((one.dtype, one.shape) for one in given), promote=int(instruction["promote"]),
+        tf32x3=bool(instruction["tf32x3"]),
+    ):  # fmt: skip
         if ir.Module.parse(made.functions).operation.get_asm(enable_debug_info=False) == text:
             return True
     return False

@@ -189,12 +189,14 @@ class Store:
 class Instruction:
     """The matrix instruction that does what loops do: ``mma_sync`` or ``wgmma``, of m rows, n columns and k.
 
-    After `promote` iterations of the pipelined loop other instructions add up what the tensor cores did; 0: never.
+    After `promote` iterations of the pipelined loop other instructions add up what the tensor cores did; 0: never. If
+    `tf32x3`, float32 is multiplied as three products of tf32.
     """
 
     kind: str
     shape: tuple[int, int, int]
     promote: int = 0
+    tf32x3: bool = False
 
     @property
     def text(self) -> str:
@@ -205,7 +207,8 @@ class Instruction:
         '#schedule.instruction<wgmma, 64x256x128, promote = 2>'
         """
         promote = f", promote = {self.promote}" if self.promote else ""
-        return f"#schedule.instruction<{self.kind}, {'x'.join(map(str, self.shape))}{promote}>"
+        tf32x3 = ", tf32x3" if self.tf32x3 else ""
+        return f"#schedule.instruction<{self.kind}, {'x'.join(map(str, self.shape))}{tf32x3}{promote}>"
 
 
 @dataclass(frozen=True, slots=True)

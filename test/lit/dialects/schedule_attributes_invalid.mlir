@@ -31,6 +31,16 @@ func.func private @f() attributes {test.value = #schedule.instruction<mma_sync, 
 
 // -----
 
+// expected-error @below {{expected tf32x3 of wgmma alone, got mma_sync}}
+func.func private @f() attributes {test.value = #schedule.instruction<mma_sync, 16x8x16, tf32x3>}
+
+// -----
+
+// expected-error @below {{expected 'promote'}}
+func.func private @f() attributes {test.value = #schedule.instruction<wgmma, 64x64x64, tf32x3, tf32x3>}
+
+// -----
+
 // expected-error @below {{expected 2 to 2147483647 stages of a pipeline, got 1}}
 func.func private @f() attributes {test.value = #schedule.pipeline<stages = 1>}
 

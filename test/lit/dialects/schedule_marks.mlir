@@ -39,9 +39,13 @@ func.func @f(%A: memref<8xf32>) {
 
 // CHECK: #schedule.persistent<blocks = 132, raster = hilbert, group = 4, narrower = 16, serpentine_k = true>
 // CHECK: #schedule.instruction<wgmma, 64x256x128, promote = 2>
+// CHECK: #schedule.instruction<wgmma, 64x64x32, tf32x3>
+// CHECK: #schedule.instruction<wgmma, 64x64x32, tf32x3, promote = 2>
 // CHECK: #schedule.axis<"a \22b\22" of "\\">
 func.func private @values() attributes {
   test.persistent = #schedule.persistent<blocks = 132, raster = hilbert, group = 4, narrower = 16, serpentine_k = true>,
   test.promoted = #schedule.instruction<wgmma, 64x256x128, promote = 2>,
+  test.promoted_splits = #schedule.instruction<wgmma, 64x64x32, tf32x3>,
+  test.promoted_sums = #schedule.instruction<wgmma, 64x64x32, tf32x3, promote = 2>,
   test.quoted = #schedule.axis<"a \22b\22" of "\5C">
 }

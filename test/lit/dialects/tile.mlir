@@ -126,6 +126,11 @@ func.func @transposed(%a: !tile.buffer<32x64xf16, swizzle = 64>, %b: !tile.buffe
   %acc0 = tile.wgmma %registers, %b mn_major into %acc : !tile.fragment<64x32xf16>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
   // CHECK: tile.wgmma %{{.*}} mn_major, %{{.*}} mn_major into %{{.*}} columns 104 : !tile.buffer<32x64xf16, swizzle = 64>
   %acc1 = tile.wgmma %a mn_major, %b mn_major into %acc columns 104 : !tile.buffer<32x64xf16, swizzle = 64>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
+  %q = tile.alloc at 0 : <64x32xf32, swizzle = 128>
+  %one = arith.constant 1.0 : f32
+  %weights = tile.fill %one : f32 -> !tile.fragment<64x64xf32>
+  // CHECK: tile.wgmma %{{.*}}, %{{.*}} : !tile.fragment<64x64xf32>, !tile.buffer<64x32xf32, swizzle = 128> -> !tile.accumulator<64x32xf32>
+  %acc2 = tile.wgmma %weights, %q mn_major : !tile.fragment<64x64xf32>, !tile.buffer<64x32xf32, swizzle = 128> -> !tile.accumulator<64x32xf32>
   return
 }
 

@@ -367,7 +367,7 @@ func.func @columns_of_integers(%a: !a, %b: !b) {
 // -----
 
 func.func @registers_f32(%a: !tile.fragment<64x64xf16>, %b: !tile.buffer<64x64xf16, swizzle = 128>) {
-  // expected-error@+1 {{'tile.wgmma' op expected operand A in registers of 16-bit elements or of f8E4M3FN, whose columns are summed over, got '!tile.fragment<64x64xf16>' mn_major}}
+  // expected-error@+1 {{'tile.wgmma' op expected operand A in registers of 16-bit elements, of f8E4M3FN or of f32, whose columns are summed over, got '!tile.fragment<64x64xf16>' mn_major}}
   %r = tile.wgmma %a mn_major, %b : !tile.fragment<64x64xf16>, !tile.buffer<64x64xf16, swizzle = 128> -> !tile.accumulator<64x64xf32>
   return
 }

@@ -166,3 +166,15 @@ gpu.module @number {
   // expected-error@+1 {{expected arguments of types that CUDA C++ has}}
   gpu.func @k(%x: i5) kernel { gpu.return }
 }
+
+// -----
+
+gpu.module @of_float32 {
+  gpu.func @k() kernel {
+    %a = tile.alloc at 0 : <64x8xf32, swizzle = 32>
+    %b = tile.alloc at 4096 : <8x8xf32, swizzle = 32>
+    // expected-error@+1 {{expected a matmul of warpgroups, got one of f32, which warps multiply: the PTX has it}}
+    %sum = tile.wgmma %a, %b : !tile.buffer<64x8xf32, swizzle = 32>, !tile.buffer<8x8xf32, swizzle = 32> -> !tile.accumulator<64x8xf32>
+    gpu.return
+  }
+}

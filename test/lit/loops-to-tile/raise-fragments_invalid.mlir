@@ -44,7 +44,7 @@ func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
             memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
-        // expected-error @below {{wgmma of stage 'P': expected operand A of 16-bit elements or of f8E4M3FN in registers, got 'Q', operand A of 'f32'}}
+        // expected-error @below {{wgmma of stage 'P': expected operand A of 16-bit elements or of f8E4M3FN in registers, or of f32 with tf32x3, got 'Q', operand A of 'f32'}}
         scf.for %m = %c0 to %c64 step %c1 {
           scf.for %n = %c0 to %c64 step %c1 {
             scf.for %k = %c0 to %c16 step %c1 {

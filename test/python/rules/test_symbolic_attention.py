@@ -30,6 +30,45 @@ def program(symbolic: str, mask: bool, least: int = 1, **options: Any) -> tuple[
     return tensors, attention(*tensors, **(given | options))
 
 
+def laid_otherwise(symbolic: str, inputs: bool, result: bool) -> tuple[list[te.Tensor], te.Tensor]:
+    """Batch x rows x heads x columns, as a linear layer leaves them: of the inputs, of the result, or of both."""
+    batch: Any = te.var("b", min=1, max=64) if "b" in symbolic else 2
+    extent: Any = te.var("n", min=1, max=4096) if "n" in symbolic else 150
+    given, read = list[te.Tensor](), list[te.Tensor]()
+    for name in "QKV":
+        shape = (batch, extent, 3, 64) if inputs else (batch, 3, extent, 64)
+        one = te.placeholder(shape, "float16", name=name)
+        given.append(one)
+        turned = te.compute((batch, 3, extent, 64), lambda b, h, i, c, one=one: one(b, i, h, c), name=f"{name}.heads")
+        read.append(turned if inputs else one)
+    made = attention(*read, scale=None, before=None, behind=None, offset=0, softcap=None)
+    if result:
+        made = te.compute((batch, extent, 3, 64), lambda b, i, h, c: made(b, h, i, c), name="R")
+    return given, made
+
+
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("device", ["H200", "A100"])
+@pytest.mark.parametrize(("inputs", "result"), [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("symbolic", ["b", "n", "bn"])
+def test_layouts(symbolic: str, inputs: bool, result: bool, device: str) -> None:
+    target = f"sim -device={device}"
+    tensors, made = laid_otherwise(symbolic, inputs, result)
+    s = tw.auto_schedule(made, target)
+    assert "attention: " in s.explain()
+    func = tw.build(s, [*tensors, made], target=target, name="attention")
+    batch, extent = (3 if "b" in symbolic else 2), (77 if "n" in symbolic else 150)
+    q, k, v = np.random.default_rng(0).standard_normal((3, batch, 3, extent, 64)).astype("float16")
+
+    def turned(x: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(x.swapaxes(1, 2))
+
+    out = np.full((batch, extent, 3, 64) if result else q.shape, np.nan, "float16")
+    func(*(turned(one) if inputs else one for one in (q, k, v)), out)
+    wanted = exact(q, k, v, np.ones((extent, extent), bool))
+    assert np.abs((turned(out) if result else out) - wanted).max() < 4e-3
+
+
 def exact(q: np.ndarray, k: np.ndarray, v: np.ndarray, seen: np.ndarray) -> np.ndarray:
     q, k, v = (one.astype("float64") for one in (q, k, v))
     scores = np.where(seen, q @ k.swapaxes(-1, -2) / 8, -np.inf)
