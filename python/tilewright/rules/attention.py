@@ -29,7 +29,8 @@ from .plan import Choice, Decision
 
 __all__ = ["Attention", "attention_in"]
 
-_TILES = ((128, 128), (128, 64), (64, 128), (64, 64), (128, 32), (64, 32))
+_TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
+_BY_WARPS = (*_TILES, (128, 32), (64, 32))
 _STEP = 16  # bytes, which the strides of what TMA loads are multiples of
 # The reductions of attention: the scores, their maximum, the sum of the exponentials, and the weighted values.
 _REDUCTIONS = ["max", "sum", "sum", "sum"]
@@ -63,7 +64,8 @@ class Attention:
         width: Any = q.shape[-1]
         wide: Any = v.shape[-1]
         memory, item = (self.gpu.shared_bytes_per_block, self.gpu.registers_per_thread), item_bytes(q.dtype)
-        fitting = [tile for tile in _TILES if takes(tile, width, wide, *memory, item=item)]
+        tiles = _TILES if multiplies_by(self.gpu, q.dtype) == "wgmma" else _BY_WARPS
+        fitting = [tile for tile in tiles if takes(tile, width, wide, *memory, item=item)]
         return Decision(
             self.name, self.stages, "a softmax between two matmuls, whose reductions over the keys become one loop",
             (choice("tile", self.tiles["tile"], fitting), *self._lists()), rules=(self.name,),
@@ -138,8 +140,9 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     # Of more than two axes of heads the kernel has one in place of all but the first.
     grid = (*counts[:1], math.prod(counts[1:])) if len(counts) > 2 else tuple(counts)
     q_laid, k_laid, v_laid = (_Laid((*grid, *_extents(one)[-2:]), dtype, None, _align_of(one)) for one in operands)
-    tiles = tiles_for(q_laid, k_laid, v_laid, (*grid, *_extents(operands[0])[-2:-1], v_laid.shape[-1]), None, gpu)
-    if tiles is None or "key_splits" in tiles:
+    shape = (*grid, *_extents(operands[0])[-2:-1], v_laid.shape[-1])
+    tiles = tiles_for(q_laid, k_laid, v_laid, shape, None, gpu, may_split=False)
+    if tiles is None:
         return None
     axes = (*found.heads, found.query, found.key)
 

@@ -285,10 +285,12 @@ def tiles_for(
     pages: Laid | None = None,
     *,
     is_causal: bool = False,
+    may_split: bool = True,
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
-    Where there are few queries, the keys are split into `key_splits`, which a second kernel merges. Blocks stay for
+    Where there are few queries, the keys are split into `key_splits`, which a second kernel merges, if they
+    `may_split`. Blocks stay for
     short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
     keys, and slower for 4096.
 
@@ -335,7 +337,7 @@ def tiles_for(
     key_seconds = heads // packed * keys * (width + wide) * item / gpu.bandwidth
     fitting: dict[tuple[int, int, int | None, int], float] = {}
     tiles_tried = _TILES if instruction == "wgmma" else (*_TILES, *_NARROW_TILES)
-    for (rows, columns), is_split in itertools.product(tiles_tried, (False, True)):
+    for (rows, columns), is_split in itertools.product(tiles_tried, (False, True)[: 1 + may_split]):
         if rows >= queries + 64 or columns >= keys + 64:
             continue
         # Of a tile's keys TMA loads whole pages, of at least so many rows, or a part of one.

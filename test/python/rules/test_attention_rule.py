@@ -89,10 +89,9 @@ def test_settings() -> None:
     "program",
     [
         Program(2, 64, 128, 64, rounded=False),
-        Program(2, 64, 128, 64, dtype="float32"),
         Program(2, 64, 128, 36),
     ],
-    ids=["weights that are not rounded", "float32", "rows that TMA cannot step over"],
+    ids=["weights that are not rounded", "rows that TMA cannot step over"],
 )
 def test_what_is_left_to_other_rules(program: Program) -> None:
     out = program.tensors()[-1]
