@@ -85,7 +85,8 @@ def attention_group(
     is_causal = options["behind"] == 0 and options["before"] is None and options["offset"] == 0
     with_logarithms = len(attention.results) > 1
     choose = logarithm_tiles_for if with_logarithms else tiles_for
-    tiles = choose(laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal)
+    tf32 = attributes_of(attention, symbols).get("acc") == "tf32"
+    tiles = choose(laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal, tf32=tf32)
     if tiles is None:
         return None
     laid_mask, mask, seed = operands.mask_and_seed(_OPERANDS, options)
@@ -111,6 +112,9 @@ def _gradients(
     # The result stands behind the values.
     if not all(is_for_tma(one) for one in (head, *laid[: _OPERANDS + 1])):
         return None
+    # In tf32 the kernels that store scores take less time, which multiply once where these do three times.
+    if attributes_of(operation, symbols).get("acc") == "tf32":
+        return None
     options = _options(operation, symbols)
     numbers: list[int] = options.pop("wanted")
     wanted = [GRADIENTS[number] for number in numbers]
@@ -132,7 +136,7 @@ def _gradients(
 def _options(operation: ir.Operation, symbols: Mapping[str, Var]) -> dict[str, Any]:
     """The attributes as schedules take them: None for what is not bounded."""
     options = attributes_of(operation, symbols)
-    options.pop("acc", None)  # which the kernels for 16 bits have none of
+    options.pop("acc", None)
     bounds = {side: None if options[side] < 0 else options[side] for side in ("before", "behind")}
     return {**options, **bounds, "softcap": options["softcap"] or None}
 

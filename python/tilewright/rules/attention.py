@@ -18,6 +18,7 @@ from ..te.expr import Expr, IterVar, Read, Var
 from ..te.program import operations
 from ..te.rewrite import rewrite
 from ..te.schedule import Schedule
+from ..te.tag import allows_tf32
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 from . import facts
 from .attention_masks import ReadMask, eager
@@ -141,7 +142,8 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     grid = (*counts[:1], math.prod(counts[1:])) if len(counts) > 2 else tuple(counts)
     q_laid, k_laid, v_laid = (_Laid((*grid, *_extents(one)[-2:]), dtype, None, _align_of(one)) for one in operands)
     shape = (*grid, *_extents(operands[0])[-2:-1], v_laid.shape[-1])
-    tiles = tiles_for(q_laid, k_laid, v_laid, shape, None, gpu, may_split=False)
+    tf32 = allows_tf32(found.raw.tensor.op.attrs)
+    tiles = tiles_for(q_laid, k_laid, v_laid, shape, None, gpu, may_split=False, tf32=tf32)
     if tiles is None:
         return None
     axes = (*found.heads, found.query, found.key)

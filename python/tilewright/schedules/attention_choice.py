@@ -52,12 +52,15 @@ _ALIGNED = 16  # bytes: of addresses, and of all strides but the last
 # The general road writes and reads scores of float32 and weights of 16 bits several times.
 _BYTES_A_SCORE = 24
 _BYTES_OF_PART = 8
+# Of a GPU's memory, which scores of float32 and weights may take.
+_SHARE_OF_MEMORY = 0.25
 # What is reached of the peak by a block that has an SM for itself.
 _EFFICIENCY = 0.5
 # Of the peak of mma.sync, with so many keys of a tile, by as many warps of an SM or more; fewer reach a part of it. On
 # an H200, from heads of 64, 128 and 256, of 16 Ki tokens.
 _EFFICIENCIES = {128: 0.6, 64: 0.52, 32: 0.4}
 _WARPS_OF_SM, _FEW_WARPS, _WARP_ROWS = 8, 0.72, 16
+_OF_TF32 = 0.6  # of that peak, which kernels reach that store scores
 # Of wide heads, where a block has little shared memory.
 _NARROW_TILES = ((128, 32), (64, 32))
 # One SM that others leave alone reads as fast as so many that do not.
@@ -86,6 +89,13 @@ def multiplies_by(gpu: GPU | None, dtype: str) -> str | None:
 def _peak(gpu: GPU, instruction: str, dtype: str) -> float:
     """Operations a second of an SM. A product of float32 is three of tf32."""
     return gpu.sm_peak(instruction, "tf32") / 3 if dtype == "float32" else gpu.sm_peak(instruction, dtype)
+
+
+def _general_peak(gpu: GPU, *, tf32: bool) -> float:
+    """Operations a second of the matmuls of float32 of other kernels."""
+    if not tf32:
+        return gpu.peak("fma", "float32")
+    return max(gpu.peak(name, "tf32") for name in ("wgmma", "mma")) * _OF_TF32
 
 
 def is_for_tma(laid: Laid) -> bool:
@@ -196,8 +206,9 @@ def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] 
 
 
 def logarithm_tiles_for(
-    q: Laid, k: Laid, v: Laid, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None, *, is_causal: bool
-) -> dict[str, Any] | None:
+    q: Laid, k: Laid, v: Laid, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None, *, is_causal: bool,
+    tf32: bool = False,
+) -> dict[str, Any] | None:  # fmt: skip
     """What `tiles_for` has, without split keys, for a kernel that gives the logarithms of sums, too; else None.
 
     >>> from tilewright.target import current_gpu
@@ -208,7 +219,7 @@ def logarithm_tiles_for(
     >>> logarithm_tiles_for(odd, odd, odd, odd.shape, None, current_gpu(), is_causal=False)
     {'tile': (128, 128)}
     """
-    tiles = tiles_for(q, k, v, shape, strides, gpu, is_causal=is_causal)
+    tiles = tiles_for(q, k, v, shape, strides, gpu, is_causal=is_causal, tf32=tf32)
     return {"tile": tiles["tile"]} if tiles is not None and "key_splits" in tiles else tiles
 
 
@@ -286,11 +297,12 @@ def tiles_for(
     *,
     is_causal: bool = False,
     may_split: bool = True,
+    tf32: bool = False,
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
     Where there are few queries, the keys are split into `key_splits`, which a second kernel merges, if they
-    `may_split`. Blocks stay for
+    `may_split`. Of float32 other kernels multiply without tensor cores, or by them in `tf32` if they may. Blocks stay for
     short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
     keys, and slower for 4096.
 
@@ -374,9 +386,9 @@ def tiles_for(
     best = min(fitting, key=lambda one: fitting[one])
     general = heads * queries * keys * _BYTES_A_SCORE / gpu.bandwidth + key_seconds
     if q.dtype == "float32":
-        # There no tensor cores multiply.
-        general += 2.0 * heads * queries * keys * (width + wide) / gpu.peak("fma", "float32")
-    if fitting[best] > general + _MORE_KERNELS * _LAUNCH:
+        general += 2.0 * heads * queries * keys * (width + wide) / _general_peak(gpu, tf32=tf32)
+    has_room = heads * queries * keys * (4 + item) < gpu.memory_bytes * _SHARE_OF_MEMORY
+    if fitting[best] > general + _MORE_KERNELS * _LAUNCH and has_room:
         return None
     rows, columns, splits, stages = best
     # Of wide heads a few more keys fit: 4 % faster on an H100.
