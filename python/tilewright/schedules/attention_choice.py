@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..devices import GPU, MOST_BLOCKS_YZ
 from ..dtypes import item_bytes
-from .attention_memory import BARRIERS, OTHER_REGISTERS, held_registers, shared_bytes_of, takes
+from .attention_memory import BARRIERS, held_registers, other_registers, shared_bytes_of, takes
 
 __all__ = [
     "Laid",
@@ -57,10 +57,10 @@ _SHARE_OF_MEMORY = 0.25
 # What is reached of the peak by a block that has an SM for itself.
 _EFFICIENCY = 0.5
 # Of the peak of mma.sync, with so many keys of a tile, by as many warps of an SM or more; fewer reach a part of it. On
-# an H200, from heads of 64, 128 and 256, of 16 Ki tokens.
-_EFFICIENCIES = {128: 0.6, 64: 0.52, 32: 0.4}
+# an H200, from heads of 64, 128 and 256, of 16 Ki tokens. By bytes of an element; of float32 the peak is that of tf32.
+_EFFICIENCIES = {2: {128: 0.6, 64: 0.52, 32: 0.4}, 4: {128: 0.58, 64: 0.59, 32: 0.55}}
 _WARPS_OF_SM, _FEW_WARPS, _WARP_ROWS = 8, 0.72, 16
-_OF_TF32 = 0.6  # of that peak, which kernels reach that store scores
+_OF_TF32, _OF_FMA = 0.6, 0.8  # of these peaks, which kernels reach that store scores
 # Of wide heads, where a block has little shared memory.
 _NARROW_TILES = ((128, 32), (64, 32))
 # One SM that others leave alone reads as fast as so many that do not.
@@ -94,7 +94,7 @@ def _peak(gpu: GPU, instruction: str, dtype: str) -> float:
 def _general_peak(gpu: GPU, *, tf32: bool) -> float:
     """Operations a second of the matmuls of float32 of other kernels."""
     if not tf32:
-        return gpu.peak("fma", "float32")
+        return gpu.peak("fma", "float32") * _OF_FMA
     return max(gpu.peak(name, "tf32") for name in ("wgmma", "mma")) * _OF_TF32
 
 
@@ -271,12 +271,12 @@ def blocks_of_documents(shape: Sequence[int], keys: int, tile: tuple[int, int], 
 def _by_warps(tile: tuple[int, int], width: int, wide: int, stages: int, gpu: GPU, item: int) -> tuple[float, int]:
     """What blocks of so many rows and keys reach of the peak of mma.sync, and how many of them an SM has."""
     rows, columns = tile
-    held = min(held_registers(columns, wide, item) + OTHER_REGISTERS, gpu.registers_per_thread)
+    held = min(held_registers(columns, wide, item) + other_registers(item), gpu.registers_per_thread)
     threads = rows // _WARP_ROWS * gpu.warp_size
     each = shared_bytes_of(tile, width, wide, stages, is_stored=False, item=item) + gpu.sm.reserved_shared_bytes
     together = max(min(gpu.sm.shared_bytes_per_sm // each, gpu.sm.registers_per_sm // (held * threads)), 1)
     warps = together * rows // _WARP_ROWS
-    return _EFFICIENCIES[columns] * (_FEW_WARPS if warps < _WARPS_OF_SM else 1), together
+    return _EFFICIENCIES[item][columns] * (_FEW_WARPS if warps < _WARPS_OF_SM else 1), together
 
 
 def _splits(blocks: int, tiles: int, packed: int, gpu: GPU) -> list[int]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from ..devices import GPU
 
-__all__ = ["BARRIERS", "OTHER_REGISTERS", "has_producer", "held_registers", "shared_bytes_of", "takes"]
+__all__ = ["BARRIERS", "has_producer", "held_registers", "other_registers", "shared_bytes_of", "takes"]
 
-_WIDTHS = 32
-OTHER_REGISTERS = 64
-"""Of a thread, beside accumulators and weights."""
+_WIDTHS, _FLOAT32 = 32, 4  # columns, bytes
 BARRIERS = 1024
 """Bytes of barriers, and of what aligns tiles, at most."""
 
@@ -31,12 +29,17 @@ def takes(
     held = held_registers(columns, results, item)
     # Results of whole columns, and those of parts of the keys, may go from registers to memory.
     shared = shared_bytes_of(tile, depth, results, stages, is_stored=results > wide and not is_split, item=item)
-    return shared <= shared_bytes and held <= registers - OTHER_REGISTERS
+    return shared <= shared_bytes and held <= registers - other_registers(item)
 
 
 def held_registers(columns: int, results: int, item: int) -> int:
     """Of a thread: of a warpgroup's 64 rows it has half a column. Scores, their weights of `item` bytes, results."""
     return columns // 2 + columns * item // 8 + results // 2
+
+
+def other_registers(item: int) -> int:
+    """Of a thread, beside accumulators and weights. Four instructions' rows of float32, as two parts, take more."""
+    return 96 if item == _FLOAT32 else 64
 
 
 def shared_bytes_of(
