@@ -70,12 +70,12 @@ def count(text: str) -> tuple[int, int]:
     return text.count("gpu.launch_func"), text.count("tile.wgmma ")
 
 
-@pytest.mark.sample(4)
-@pytest.mark.parametrize("gpu", GPUS)
+@pytest.mark.sample(3)
+@pytest.mark.parametrize("gpu", ["H200", "A100"])
 @pytest.mark.parametrize(("shape", "options"), CASES)
 @pytest.mark.parametrize("tile", [(128, 64), (64, 32)])
 def test_kernel(shape: tuple[int, ...], options: dict[str, Any], tile: tuple[int, int], gpu: str) -> None:
-    if shape[-1] > 64 and gpu in ("RTX_4090", "A100"):
+    if shape[-1] > 64 and gpu == "A100":
         tile = (64, 32)  # what its shared memory has room for
     given = drawn(shape)
     q, k, v = given
@@ -103,8 +103,8 @@ def test_operation(shape: tuple[int, ...], options: dict[str, Any], gpu: str) ->
     assert np.abs(got - exact(q, k, v, seen_by(q.shape[2], k.shape[2], options))).max() < 3e-6
 
 
-@pytest.mark.sample(3)
-@pytest.mark.parametrize("gpu", ["H200", "A100", "B200"])
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("gpu", ["H200", "A100"])
 @pytest.mark.parametrize(("shape", "options"), CASES)
 def test_gradients(shape: tuple[int, ...], options: dict[str, Any], gpu: str) -> None:
     q, k, v = drawn(shape)
