@@ -1,11 +1,11 @@
 """Attention as GPUs without wgmma compute it, on a GPU that has it, beside torch's FlashAttention 2 in the same run.
 
-`python bench/attention_mma.py OUT.json [--seconds N] [--dtype float32]`. Kernels for sm_90 multiply by mma.sync and copy by TMA. The
-kernel for sm_80 copies by threads; the driver compiles its PTX for the GPU, and this program launches it. The general
-road computes and stores all scores. Sequences of 16 Ki tokens in all, and 2048 / d heads, of bfloat16. Of float32 the peer is torch's memory-efficient attention,
-whose products are three of tf32, too. Medians of event
-times in random order, the L2 cache flushed before every run. Each result, written over NaN, is checked against float64
-on 256 rows of two heads. Operations are 4 B H S S d, 10 B H S S d of gradients, half of them if causal.
+`python bench/attention_mma.py OUT.json [--seconds N] [--dtype float32]`. Kernels for sm_90 multiply by mma.sync and
+copy by TMA. The kernel for sm_80 copies by threads. The driver compiles its PTX for the GPU, and this program launches
+it. The general road computes and stores all scores. Sequences of 16 Ki tokens in all, and 2048 / d heads, of bfloat16. Of
+float32 the peer is torch's memory-efficient attention, whose products are three of tf32, too. Medians of event times in
+random order, the L2 cache flushed before every run. Each result, written over NaN, is checked against float64 on 256
+rows of two heads. Operations are 4 B H S S d, 10 B H S S d of gradients, half of them if causal.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def measure(clock: Clock, dtype: str, width: int, length: int, mask: str) -> dic
 def gradients(clock: Clock, dtype: str, width: int, length: int, mask: str) -> dict[str, Any]:
     """The backward pass, from what the forward pass keeps: its result and the logarithms of sums."""
     batch, heads, causal = TOKENS // length, HIDDEN // width, mask == "causal"
-    q, k, v, head = (torch.randn(batch, heads, length, width, device="cuda", dtype=getattr(torch, dtype)) for _ in range(4))
+    q, k, v, head = (
+        torch.randn(batch, heads, length, width, device="cuda", dtype=getattr(torch, dtype)) for _ in range(4)
+    )
     given = [one.requires_grad_() for one in (q, k, v)]
     first = [one.detach()[0, 0].double().requires_grad_() for one in given]
     scores = first[0] @ first[1].t() * width**-0.5

@@ -124,8 +124,8 @@ def Schedule_InstructionAttr : Schedule_Attr<"Instruction", "instruction"> {
     The shape is that of the loops: m rows and n columns of the accumulator, and k. The 32 lanes of a warp execute
     `mma_sync`. The 128 threads of a warpgroup execute `wgmma`, and one instruction may go a part of the way along k.
     With `promote`, the tensor cores accumulate only so many iterations of the pipelined loop. Other instructions add up
-    these sums. With `tf32x3`, the elements are f32, each of which is split in two of tf32: three products of these are
-    as exact as one of f32. Without it, tensor cores read f32 as tf32.
+    these sums. With `tf32x3`, elements of f32 are split in two of tf32 each. Three products of these are as exact as one
+    of f32. Without it, tensor cores read f32 as tf32.
 
     `apply-schedule` proves the nest when it applies `schedule.tensorize`. It leaves the proof on the nest, and passes
     that make the instruction read it. Each loop has `schedule.matrix_axis`, and each access to a buffer

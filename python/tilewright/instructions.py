@@ -119,9 +119,9 @@ def wgmma(
 ) -> TensorIntrin:
     """A warpgroup multiplies tiles of shared memory by its tensor cores: ``wgmma`` of sm_90a.
 
-    On other GPUs from sm_80 on, its warps multiply 16-bit types by ``mma.sync``, in schedules without ``specialize``. So
-    they do with float32 on any GPU from sm_80 on: each element is split in two of tf32, and each product is three of
-    these (Triton's ``tf32x3``). Its error is some 2⁻²¹ of it.
+    On other GPUs from sm_80 on, its warps multiply 16-bit types by ``mma.sync``, in schedules without ``specialize``.
+    On any of them they multiply float32. Each element is split in two of tf32, and each product is three of these
+    (Triton's ``tf32x3``). The error of a product is some 2⁻²¹ of it.
 
     It computes ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns. Both operands are cast to `out_dtype`
     first where it differs. `WGMMA` lists the types and the k of one instruction. `k` is a multiple of that, by default
@@ -139,8 +139,8 @@ def wgmma(
         The extents of the axes that the 64 rows run over, where there are several. For a convolution these are rows and
         columns of an image: ``a[y, x, k]`` and ``c[y, x, j]``. Axes of one element may be left out.
     transpose_a
-        Operand A is indexed ``a[k, i]``. Only for 16-bit types and float32, and for tf32, which threads load to registers
-        then.
+        Operand A is indexed ``a[k, i]``. Only for 16-bit types and float32, and for tf32, which threads load to
+        registers then.
     transpose_b
         Operand B is indexed ``b[j, k]``. Required for types other than those of 16 bits and float32.
     promote

@@ -152,6 +152,8 @@ def attention(
     A query that sees no key gets zeros. The simulator finds numbers of pages that do not exist. From sm_80 on, one
     kernel (`schedules.attention_wgmma`) computes 16-bit types with heads of up to 256 and rows of multiples of 16
     bytes; pages divide its tiles of keys, or are multiples of them. It is not used if most of its tiles would be empty.
+    It computes float32, too, where a block has room for its tiles: tensor cores multiply what is rounded to tf32 and
+    what is left of it, which is no less exact than PyTorch's products.
     Where there is enough to compute, two kernels before it list the tiles of which a bool mask, or documents, leave
     something: no others are loaded and multiplied.
     Everything else is scheduled by rules.

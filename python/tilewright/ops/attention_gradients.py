@@ -68,15 +68,17 @@ def attention_gradients(
 
     `head` is the gradient by the result, of its shape and type. The other arguments, `mask`, `seed`, `lengths`,
     `slopes`, `sinks`, `documents`, `is_causal`, `scale`, `enable_gqa`, `window`, `softcap`, `offset` and `dropout_p`,
-    are those of `attention`. Arrays of 16-bit types are read by their strides, if all but the last are multiples of 16
-    bytes. Others are copied where they are not row-major; the gradients are row-major. `wanted` names the arrays whose
-    gradients are computed: all, or some of "q", "k", "v", "mask" and "sinks". Those are returned in this order.
+    are those of `attention`. Arrays of 16-bit types and of float32 are read by their strides, if all but the last are
+    multiples of 16 bytes. Others are copied where they are not row-major; the gradients are row-major. `wanted` names
+    the arrays whose gradients are computed: all, or some of "q", "k", "v", "mask" and "sinks". Those are returned in
+    this order.
 
     The weights are computed anew. Sums are of float32 for 16-bit types, in one order: the same arrays give
-    the same gradients. From sm_80 on, kernels of tensor cores compute 16-bit types. Heads have multiples of 8 columns,
-    up to 256. The kernels store no scores, and need fewer matmuls if the `result` of `attention` is given. With both
-    results of `attention_with_logarithms` there is one kernel less. Where there is enough to compute, tiles of which a
-    bool mask leaves nothing are not visited, as `attention` has it.
+    the same gradients. From sm_80 on, kernels of tensor cores compute 16-bit types, and float32 where a block has room
+    for tiles of it. Heads have up to 256 columns, in multiples of 16 bytes. The kernels store no scores, and need fewer
+    matmuls if the `result` of `attention` is given. With both results of `attention_with_logarithms` there is one
+    kernel less. Where there is enough to compute, tiles of which a bool mask leaves nothing are not visited, as
+    `attention` has it.
 
     The gradient by a mask has a kernel of its own, which multiplies twice more. It stores sums for each element of the
     mask alone. Of a mask that all queries of a head share, it stores sums for each key of each head. `wanted` leaves

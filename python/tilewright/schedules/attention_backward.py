@@ -14,8 +14,8 @@ from ..te import IterVar, Tensor, compute, create_schedule, thread_axis
 from ..te.schedule import Schedule
 from .attention_chains import Chain
 from .attention_gradient_stages import Definition
-from .attention_memory import has_producer
 from .attention_mask import is_of_rows, mask_of_sums, mask_tile_for, schedule_mask
+from .attention_memory import has_producer
 from .scores import Dropout
 from .shared_heads import is_shared, of_heads, schedule_of_heads
 
@@ -125,7 +125,8 @@ def attention_gradients_of(
             found[name] = of_heads(found[name], x, f"d{name}")
             others.append(found[name])
     if mask is not None and "MASK" in wanted:
-        own = mask_tile_for(mask, *(int(x.shape[-1]) for x in (Q, V)), item_bytes(Q.dtype))
+        width, wide = (int(x.shape[-1]) for x in (Q, V))
+        own = mask_tile_for(mask, width, wide, item_bytes(Q.dtype))
         chains.append(made.gradients(own, numbers, ["MASK"], "float32"))
         (found["MASK"],) = chains[-1].results
         if is_of_rows(mask):

@@ -302,8 +302,8 @@ def tiles_for(
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
     Where there are few queries, the keys are split into `key_splits`, which a second kernel merges, if they
-    `may_split`. Of float32 other kernels multiply without tensor cores, or by them in `tf32` if they may. Blocks stay for
-    short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
+    `may_split`. Of float32 other kernels multiply without tensor cores, or by them in `tf32` if they may. Blocks stay
+    for short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
     keys, and slower for 4096.
 
     >>> from tilewright.target import current_gpu

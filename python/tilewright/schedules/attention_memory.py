@@ -42,9 +42,7 @@ def other_registers(item: int) -> int:
     return 96 if item == _FLOAT32 else 64
 
 
-def shared_bytes_of(
-    tile: tuple[int, int], depth: int, results: int, stages: int, *, is_stored: bool, item: int
-) -> int:
+def shared_bytes_of(tile: tuple[int, int], depth: int, results: int, stages: int, *, is_stored: bool, item: int) -> int:
     """Of tiles of Q, K and V, and of results if they go that way, whose elements have `item` bytes."""
     rows, columns = tile
     held = rows * depth + stages * columns * (depth + results) + (rows * results if is_stored else 0)

@@ -28,7 +28,9 @@ class _PipelineText(Protocol):
 
 
 class _IntrinsicsLike(Protocol):
-    def __call__(self, name: str, a: Any, b: Any, c: Any, promote: int = 0, tf32x3: bool = False) -> Iterable[TensorIntrin]: ...
+    def __call__(
+        self, name: str, a: Any, b: Any, c: Any, promote: int = 0, tf32x3: bool = False
+    ) -> Iterable[TensorIntrin]: ...
 
 
 @dataclass(frozen=True, slots=True)
