@@ -2,9 +2,9 @@
 
 `python bench/attention_mma.py OUT.json [--seconds N] [--dtype float32]`. Kernels for sm_90 multiply by mma.sync and
 copy by TMA. The kernel for sm_80 copies by threads. The driver compiles its PTX for the GPU, and this program launches
-it. The general road computes and stores all scores. Sequences of 16 Ki tokens in all, and 2048 / d heads, of bfloat16. Of
-float32 the peer is torch's memory-efficient attention, whose products are three of tf32, too. Medians of event times in
-random order, the L2 cache flushed before every run. Each result, written over NaN, is checked against float64 on 256
+it. The general road computes and stores all scores. Sequences of 16 Ki tokens in all, and 2048 / d heads, of bfloat16.
+Of float32 the peer is torch's memory-efficient attention, whose products are three of tf32, too. Medians of event times
+in random order, the L2 cache flushed before every run. Each result, written over NaN, is checked against float64 on 256
 rows of two heads. Operations are 4 B H S S d, 10 B H S S d of gradients, half of them if causal.
 """
 

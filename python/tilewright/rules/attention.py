@@ -116,9 +116,8 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     expect(all(one.dtype == dtype for one in (q.tensor, k.tensor, output.output(0))))
     # Rows of results lie together in memory, as those of queries do.
     expect(found.order[-1] == len(heads) + 1 and _steps(output.output(0)))
-    # Of keys there is at least one: a score, or a mask, behind the last is read at its place.
     keys = extent_of(found.key)
-    expect(isinstance(keys, int) or (isinstance(keys, Var) and (keys.minimum or 0) > 0))
+    expect(isinstance(keys, (int, Var)))
     operands, reads, transposed = list[Tensor](), dict[Tensor, Callable[..., Expr]](), set[Tensor]()
     for name, read, row, column in (
         ("Q", q, found.query, found.depth), ("K", k, found.key, found.depth), ("V", v, found.key, found.column)
@@ -147,6 +146,7 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     if tiles is None:
         return None
     axes = (*found.heads, found.query, found.key)
+    may_be_none = isinstance(keys, Var) and (keys.minimum or 0) < 1
 
     def placed(expr: Expr, at: Sequence[Any], there: Sequence[Any], value: Expr | None = None) -> Expr:
         by_id = {id(axis): place for axis, place in zip(axes, at, strict=True)}
@@ -155,7 +155,11 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
         def replace(part: Expr) -> Expr | None:
             if part is raw:
                 return value
-            return substituted(part, inside) if isinstance(part, Read) else by_id.get(id(part))
+            if not isinstance(part, Read):
+                return by_id.get(id(part))
+            read = substituted(part, inside)
+            # What is read for a key behind the last is that of the last, if there is one.
+            return te.if_then_else(keys > 0, read, te.const(0, read.dtype)) if may_be_none else read
 
         return rewrite(expr, replace)
 
