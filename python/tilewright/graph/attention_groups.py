@@ -10,7 +10,9 @@ from mlir import ir
 
 from .. import te
 from ..dtypes import itemsize
+from ..rules import facts
 from ..schedules.attention_choice import is_for_tma, lists_tiles, logarithm_tiles_for, tiles_for
+from ..schedules.extents import are_equal
 from ..schedules.gradient_kernels import gradient_kernels
 from ..schedules.online_softmax import attention_of
 from ..target import Target
@@ -29,6 +31,7 @@ ATTENTION = frozenset({"attention", "attention_with_logarithms", "attention_grad
 
 _OPERANDS = 3  # queries, keys and values, behind which a mask and the seed of dropout may stand
 _ALIGNMENT = 16  # bytes, of places in the arena and of weights
+_WIDTHS = 32  # columns of a result of any number of rows that goes from registers to memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +76,29 @@ def attention_group(
     if attention.name == "graph.attention_gradients":
         return _gradients(attention, operands, symbols, target)
     behind = list(members[list(members).index(attention) + 1 :])
-    shape = _static(attention.results[0])
+    shape, with_logarithms = _static(attention.results[0]), len(attention.results) > 1
+    is_static = shape is not None
     if shape is None:
-        return None
+        # One symbolic result alone is what the rules make one kernel of, for several classes of extents.
+        shape = _nominal(attention.results[0], symbols)
+        if behind or not with_logarithms or shape[-1] % _WIDTHS or not _have_known_heads(operands.tensors):
+            return None
     result = laid_out_by(shape, behind, symbols) if behind else View(shape, _row_major(shape), 0)
     if result is None:
         return None
     inputs, laid = operands.inputs, operands.laid
     strides = None if result.is_whole else result.strides
     options = _options(attention, symbols)
-    is_causal = options["behind"] == 0 and options["before"] is None and options["offset"] == 0
-    with_logarithms = len(attention.results) > 1
+    is_causal = options["behind"] == 0 and options["before"] is None and options["offset"] == 0 and is_static
     choose = logarithm_tiles_for if with_logarithms else tiles_for
     tf32 = attributes_of(attention, symbols).get("acc") == "tf32"
-    tiles = choose(laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal, tf32=tf32)
+    tiles = choose(
+        laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal, tf32=tf32, compares=is_static
+    )
     if tiles is None:
         return None
     laid_mask, mask, seed = operands.mask_and_seed(_OPERANDS, options)
-    if laid_mask is not None:
+    if laid_mask is not None and is_static:
         tiles["is_listed"] = lists_tiles(laid_mask, shape, laid[1].shape[-2], tiles)
     q, k, v = operands.tensors[:_OPERANDS]
     with target:
@@ -114,6 +122,8 @@ def _gradients(
         return None
     # In tf32 the kernels that store scores take less time, which multiply once where these do three times.
     if attributes_of(operation, symbols).get("acc") == "tf32":
+        return None
+    if not _have_known_heads(operands.tensors[1:]):
         return None
     options = _options(operation, symbols)
     numbers: list[int] = options.pop("wanted")
@@ -161,7 +171,7 @@ class _Operands:
         cls, members: Sequence[ir.Operation], attention: ir.Operation, constants: Mapping[ir.Value, Tensor],
         symbols: Mapping[str, Var],
     ) -> _Operands | None:  # fmt: skip
-        """None where an extent is symbolic, where a move needs a copy, or where an address is not aligned."""
+        """None where a move needs a copy, or has symbolic extents, or where an address is not aligned."""
         made: dict[ir.Value, ir.Operation] = {one.results[0]: one for one in members}
         values: list[ir.Value] = []
         views: list[View | None] = []
@@ -178,22 +188,22 @@ class _Operands:
                 views += [None] * len(read)
                 inputs += [one for _, one in read]
                 tensors.append(mask[operand])
-                laid.append(_laid(operand, None))
+                laid.append(_laid(operand, None, symbols))
                 continue
             value, chain = operand, list[ir.Operation]()
             while value in made:
                 chain.insert(0, made[value])
                 value = made[value].operands[0]
-            shape = _static(value)
-            view = view_of(shape, chain, symbols) if shape is not None else None
-            if view is None:
-                return None
-            view = view if chain else None
+            shape, view = _static(value), None
+            if chain:
+                view = view_of(shape, chain, symbols) if shape is not None else None
+                if view is None:
+                    return None
             values.append(value)
             views.append(view)
-            inputs.append(_placeholder(number, operand, view))
+            inputs.append(_placeholder(number, operand, view, symbols))
             tensors.append(inputs[-1])
-            laid.append(_laid(operand, view))
+            laid.append(_laid(operand, view, symbols))
         if any(one.align < _ALIGNMENT for one in laid):
             return None
         stages = tuple(one for value, one in mask.items() if value in made or value in constants)
@@ -211,6 +221,12 @@ class _Operands:
         """Computes a mask where it is read."""
         for stage in self.made:
             schedule[stage].compute_inline()
+
+
+def _have_known_heads(tensors: Sequence[Tensor]) -> bool:
+    """Whether it is known how many heads of queries share one of keys and values."""
+    q, k, v = (one.shape[-3:-2] for one in tensors[:_OPERANDS])
+    return all(isinstance(a, int) and isinstance(b, int) or are_equal(a, b) for a, b in ((*q, *k), (*q, *v)) if q)
 
 
 def _computed(
@@ -243,6 +259,11 @@ def _static(value: ir.Value) -> tuple[int, ...] | None:
     return tuple(kind.shape) if kind.has_static_shape else None
 
 
+def _nominal(value: ir.Value, symbols: Mapping[str, Var]) -> tuple[int, ...]:
+    """The extents, of symbols what rules take for them."""
+    return tuple(facts.extent_of(extent) for extent in from_ir(value.type, symbols).shape)
+
+
 def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
     strides = [1]
     for extent in reversed(shape[1:]):
@@ -250,15 +271,15 @@ def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def _placeholder(number: int, operand: ir.Value, view: View | None) -> Tensor:
-    kind = from_ir(operand.type, {})
+def _placeholder(number: int, operand: ir.Value, view: View | None, symbols: Mapping[str, Var]) -> Tensor:
+    kind = from_ir(operand.type, symbols)
     strides = None if view is None or view.is_whole else view.strides
     return te.placeholder(kind.shape, kind.dtype, name=f"x{number}", strides=strides)
 
 
-def _laid(operand: ir.Value, view: View | None) -> _Array:
-    kind = from_ir(operand.type, {})
-    shape = tuple(ir.RankedTensorType(operand.type).shape)
+def _laid(operand: ir.Value, view: View | None, symbols: Mapping[str, Var]) -> _Array:
+    kind = from_ir(operand.type, symbols)
+    shape = _nominal(operand, symbols)
     if view is None:
         return _Array(shape, kind.dtype)
     begins_aligned = view.begin * itemsize(kind.dtype) % _ALIGNMENT == 0

@@ -12,6 +12,7 @@ from ..devices import GPU
 from ..dtypes import item_bytes
 from ..schedules.attention_choice import is_long, multiplies_by, tiles_for
 from ..schedules.attention_memory import takes
+from ..schedules.extents import may_be_none
 from ..schedules.key_splits import Written, WrittenMask
 from ..schedules.online_softmax import attention_of
 from ..te.expr import Expr, IterVar, Read, Var
@@ -20,6 +21,7 @@ from ..te.rewrite import rewrite
 from ..te.schedule import Schedule
 from ..te.tag import allows_tf32
 from ..te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
+from ..te.walks import parts
 from . import facts
 from .attention_masks import ReadMask, eager
 from .attention_roles import OtherError, Roles, expect, extent_of, roles_of, scaled
@@ -123,6 +125,8 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
         ("Q", q, found.query, found.depth), ("K", k, found.key, found.depth), ("V", v, found.key, found.column)
     ):  # fmt: skip
         expect(_steps(read.tensor))
+        # TMA steps over numbers of heads: a head that several share has one among them.
+        expect(not any(isinstance(part, Var) for part in parts(read.indices)))
         align = _align_of(read.tensor)
         expect(is_static([column]))
         one = te.placeholder((*heads, extent_of(row), extent_of(column)), dtype, name=name, align=align)
@@ -142,11 +146,13 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     q_laid, k_laid, v_laid = (_Laid((*grid, *_extents(one)[-2:]), dtype, None, _align_of(one)) for one in operands)
     shape = (*grid, *_extents(operands[0])[-2:-1], v_laid.shape[-1])
     tf32 = allows_tf32(found.raw.tensor.op.attrs)
-    tiles = tiles_for(q_laid, k_laid, v_laid, shape, None, gpu, may_split=False, tf32=tf32)
+    # Without constant extents, matmuls of scores in memory would have no tensor cores.
+    compares = is_static([*found.heads, found.query, found.key])
+    tiles = tiles_for(q_laid, k_laid, v_laid, shape, None, gpu, may_split=False, tf32=tf32, compares=compares)
     if tiles is None:
         return None
     axes = (*found.heads, found.query, found.key)
-    may_be_none = isinstance(keys, Var) and (keys.minimum or 0) < 1
+    is_guarded = may_be_none(keys)
 
     def placed(expr: Expr, at: Sequence[Any], there: Sequence[Any], value: Expr | None = None) -> Expr:
         by_id = {id(axis): place for axis, place in zip(axes, at, strict=True)}
@@ -159,7 +165,7 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
                 return by_id.get(id(part))
             read = substituted(part, inside)
             # What is read for a key behind the last is that of the last, if there is one.
-            return te.if_then_else(keys > 0, read, te.const(0, read.dtype)) if may_be_none else read
+            return te.if_then_else(keys > 0, read, te.const(0, read.dtype)) if is_guarded else read
 
         return rewrite(expr, replace)
 

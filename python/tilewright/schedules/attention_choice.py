@@ -207,7 +207,7 @@ def fp8_tiles_for(q: Laid, k: Laid, v: Laid, gpu: GPU | None) -> dict[str, Any] 
 
 def logarithm_tiles_for(
     q: Laid, k: Laid, v: Laid, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None, *, is_causal: bool,
-    tf32: bool = False,
+    tf32: bool = False, compares: bool = True,
 ) -> dict[str, Any] | None:  # fmt: skip
     """What `tiles_for` has, without split keys, for a kernel that gives the logarithms of sums, too; else None.
 
@@ -219,7 +219,7 @@ def logarithm_tiles_for(
     >>> logarithm_tiles_for(odd, odd, odd, odd.shape, None, current_gpu(), is_causal=False)
     {'tile': (128, 128)}
     """
-    tiles = tiles_for(q, k, v, shape, strides, gpu, is_causal=is_causal, tf32=tf32)
+    tiles = tiles_for(q, k, v, shape, strides, gpu, is_causal=is_causal, tf32=tf32, compares=compares)
     return {"tile": tiles["tile"]} if tiles is not None and "key_splits" in tiles else tiles
 
 
@@ -298,12 +298,13 @@ def tiles_for(
     is_causal: bool = False,
     may_split: bool = True,
     tf32: bool = False,
+    compares: bool = True,
 ) -> dict[str, Any] | None:
     """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
 
     Where there are few queries, the keys are split into `key_splits`, which a second kernel merges, if they
-    `may_split`. Of float32 other kernels multiply without tensor cores, or by them in `tf32` if they may. Blocks stay
-    for short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
+    `may_split`. If it `compares`, kernels that store scores may be chosen, by their time. Of float32 they multiply
+    without tensor cores, or by them in `tf32` if they may. Blocks stay for short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
     keys, and slower for 4096.
 
     >>> from tilewright.target import current_gpu
@@ -388,7 +389,7 @@ def tiles_for(
     if q.dtype == "float32":
         general += 2.0 * heads * queries * keys * (width + wide) / _general_peak(gpu, tf32=tf32)
     has_room = heads * queries * keys * (4 + item) < gpu.memory_bytes * _SHARE_OF_MEMORY
-    if fitting[best] > general + _MORE_KERNELS * _LAUNCH and has_room:
+    if compares and fitting[best] > general + _MORE_KERNELS * _LAUNCH and has_room:
         return None
     rows, columns, splits, stages = best
     # Of wide heads a few more keys fit: 4 % faster on an H100.

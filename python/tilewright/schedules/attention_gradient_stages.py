@@ -24,6 +24,7 @@ from ..te import (
 )
 from .attention_chains import Added, Chain, Loop
 from .attention_mask import chain_of_mask, is_of_rows
+from .extents import may_be_less, may_be_none
 from .key_tiles import KeyTiles
 from .scores import Dropout, heads_of, in_window, logarithm_of, of_head, of_place, score, tanh_in_registers
 from .softmax_kernel import LOG2_E, whole
@@ -94,7 +95,7 @@ class Definition:
                 row = listed.key(outer, number * listed.tile[0], row)
             value = of_head(x, outer, row, column, heads=heads)
             ends = [(row, own, extent), (column, width, depth)]
-            there = [index < last for index, last, whole in ends if last < whole]
+            there = [index < last for index, last, whole in ends if may_be_less(last, whole)]
             return if_then_else(all(*there), value, const(0, x.dtype)) if there else value
 
         return compute((*heads, *of_tile, extent, depth), element, name=name)
@@ -136,7 +137,10 @@ class Definition:
         if self.mask is None:
             return None
         places = zip((i, j), self.extents, (all_queries, all_keys), strict=True)
-        return of_place(self.mask, *outer, *(min(at, own - 1) if own < all_ else at for at, own, all_ in places))
+        there = [min(at, own - 1) if may_be_less(own, all_) else at for at, own, all_ in places]
+        value = of_place(self.mask, *outer, *there)
+        known = [extent > 0 for extent in self.extents if may_be_none(extent)]
+        return if_then_else(all(*known), value, const(0, value.dtype)) if known else value
 
     def used(self, value: Expr, outer: Sequence[Expr], i: Expr, j: Expr) -> Expr:
         """A weight that dropout leaves, or its gradient."""
@@ -181,7 +185,7 @@ class Definition:
         sides = (self.q, self.head) if with_products else (self.q,)
         held = [self.filled(x, own, f"{x.name}.held.s") for x in sides]
         factor = self.unit * LOG2_E
-        is_masked = others > keys or self.is_masked
+        is_masked = may_be_less(keys, others) or self.is_masked
         is_changed = is_masked or self.softcap is not None or self.slopes is not None or self.scale != self.unit
 
         def scores(name: str) -> tuple[Tensor, Tensor, list[Tensor]]:
@@ -197,7 +201,8 @@ class Definition:
                 )  # fmt: skip
                 if self.lengths is not None:
                     return select(j < self.lengths(outer[0]), value, const(float("-inf"), "float32"))
-                return select(j < keys, value, const(float("-inf"), "float32")) if others > keys else value
+                has_end = may_be_less(keys, others)
+                return select(j < keys, value, const(float("-inf"), "float32")) if has_end else value
 
             return key, raw, [compute(raw.shape, masked, name=f"{name}.masked")] if is_changed else []
 
@@ -261,7 +266,8 @@ class Definition:
 
         def of_query(x: Tensor, outer: Sequence[Expr], i: Expr, behind: float) -> Expr:
             value = x(*outer, i)
-            return if_then_else(i < queries, value, const(behind, "float32")) if queries < all_queries else value
+            is_there = i < queries if may_be_less(queries, all_queries) else None
+            return value if is_there is None else if_then_else(is_there, value, const(behind, "float32"))
 
         def exponent(outer: Sequence[Expr], i: Expr, j: Expr, raw: Expr) -> tuple[Expr, Expr | None]:
             """Of two, of a weight; and the tanh of a softcap."""
@@ -290,7 +296,7 @@ class Definition:
             def masked(value: Expr, at: Sequence[Expr], i: Expr, j: Expr) -> Expr:
                 # Rows behind the last key are not stored, but what is added to those of queries counts them.
                 *outer, row, place = at
-                end = [j < keys] if keys < all_keys and (adds or not of_keys) else []
+                end = [j < keys] if may_be_less(keys, all_keys) and (adds or not of_keys) else []
                 own = None if self.adds_mask else self.mask_at(outer, i, j, all_queries, all_keys)
                 conditions = [*([] if own is None else [own]), *self.sees(outer, i, j), *end]
                 if listed is not None:

@@ -20,17 +20,13 @@ from ..te import (
     sum,
 )
 from ..te import all as all_of
+from .extents import may_be_less, may_be_none
 from .key_splits import KeySplits, Written
 from .key_tiles import KeyTiles
 from .scores import Dropout, in_window, logarithm_of, of_place, score
 from .softmax_kernel import LOG2_E, Stages, whole
 
 __all__ = ["WIDTHS", "Attention"]
-
-
-def _may_be_less(a: Any, b: Any) -> bool:
-    """Whether one extent may be less than another one; of symbols nobody knows."""
-    return a < b if isinstance(a, int) and isinstance(b, int) else True
 
 
 WIDTHS = 32  # columns of inputs and results are whole multiples of it in shared memory
@@ -113,13 +109,13 @@ class Attention:
         """Whether keys behind the last are masked away by that alone."""
         if self.lengths is not None:
             return self.behind is None or self.behind + self.offset > 0
-        return _may_be_less(self.keys, self.all_keys)
+        return may_be_less(self.keys, self.all_keys)
 
     @property
     def sees(self) -> bool:
         """Whether each row of a query sees a key: the last that it may see is there, and no other mask."""
         return (
-            not _may_be_less(self.keys, 1)
+            not may_be_none(self.keys)
             and self.written is None
             and self.mask is None
             and self.before is None
@@ -145,7 +141,7 @@ class Attention:
                 row = listed.key(outer, number * self.rows, row)
             value, place, bound = self.places.element(x, outer, row, column, of_keys=of_keys)
             ends = [(place, bound, self.places.end(of_keys, extents[0])), (column, x.shape[-1], extents[1])]
-            there = [index < own for index, own, all_ in ends if own is not None and _may_be_less(own, all_)]
+            there = [index < own for index, own, all_ in ends if own is not None and may_be_less(own, all_)]
             return if_then_else(all_of(*there), value, const(0, x.dtype)) if there else value
 
         of_tile = [self.made.rows // self.rows] if listed is not None and of_keys else []
@@ -189,8 +185,10 @@ class Attention:
         if listed is not None:
             key = listed.key(outer, i, j)
         ends = ((query, self.queries, self.made.rows), (key, self.keys, self.all_keys))
-        there = [*head, *(min(place, most - 1) if _may_be_less(most, all_) else place for place, most, all_ in ends)]
+        there = [*head, *(min(place, most - 1) if may_be_less(most, all_) else place for place, most, all_ in ends)]
         own = None if self.mask is None else of_place(self.mask, *there)
+        if own is not None and may_be_none(self.keys):
+            own = if_then_else(self.keys > 0, own, const(0, own.dtype))
         masked = None if listed is None or written is None else written.mask
         if masked is not None:
             own = masked.sees((*outer, i, key), there)

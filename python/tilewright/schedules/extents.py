@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ..te.derivative import same
 from ..te.expr import Call, Const, Var
 from ..te.tensor import Extent
 
-__all__ = ["divisor_of", "round_up"]
+__all__ = ["are_equal", "divisor_of", "may_be_less", "may_be_none", "round_up"]
 
 
 def divisor_of(extent: Extent) -> int:
@@ -15,6 +18,25 @@ def divisor_of(extent: Extent) -> int:
     if isinstance(extent, Call) and extent.op == "mul":
         return divisor_of(extent.args[0]) * divisor_of(extent.args[1])
     return extent.divisible_by if isinstance(extent, Var) else 1
+
+
+def are_equal(a: Any, b: Any) -> bool:
+    """Whether two extents are equal in any call."""
+    return a == b if isinstance(a, int) and isinstance(b, int) else a is b or (_is_symbolic(a, b) and same(a, b))
+
+
+def _is_symbolic(*extents: Any) -> bool:
+    return not any(isinstance(one, int) for one in extents)
+
+
+def may_be_less(a: Any, b: Any) -> bool:
+    """Whether one extent may be less than another one; of symbols nobody knows."""
+    return a < b if isinstance(a, int) and isinstance(b, int) else True
+
+
+def may_be_none(extent: Any) -> bool:
+    """Whether the extent may be 0."""
+    return extent < 1 if isinstance(extent, int) else not isinstance(extent, Var) or (extent.minimum or 0) < 1
 
 
 def round_up(extent: Extent, size: int) -> Extent:

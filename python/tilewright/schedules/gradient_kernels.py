@@ -33,7 +33,8 @@ def gradient_kernels(
     values lie in memory, `mask` how the mask does. `options` are those of `attention_gradients_of`.
     """
     q, k, v = laid
-    shape: tuple[Any, ...] = tuple(tensors[0].shape)
+    shape = (*q.shape[:-1], v.shape[-1])
+    is_static = all(isinstance(extent, int) for one in tensors for extent in one.shape)
     is_cut = options["softcap"] is not None or options["before"] is not None
     is_read = any(one is not None for one in (mask, options.get("lengths"), options.get("slopes")))
     # Kernels sum the gradient by a mask for each key.
@@ -44,7 +45,7 @@ def gradient_kernels(
         return None
     is_one = mask is None and len(tiles) == len(_TOGETHER)
     by_warpgroups = multiplies_by(gpu, q.dtype) == "wgmma"
-    is_added = not deterministic and by_warpgroups and options.get("logarithms") is not None and is_one
+    is_added = not deterministic and by_warpgroups and is_static and options.get("logarithms") is not None and is_one
     is_added = is_added and [*wanted[: len(_TOGETHER)]] == _TOGETHER
     is_narrow = is_one and by_warpgroups and q.shape[-1] == v.shape[-1] == _NARROW
     is_narrow = is_narrow and not (is_cut or is_read or options.get("dropout_p"))
@@ -56,7 +57,7 @@ def gradient_kernels(
         # A block's warpgroups part the columns of what they add, or else its queries.
         rows = tiles[2][0]
         tiles = (*tiles[:2], (rows, _SHARED_QUERIES if rows == q.shape[-1] else rows))
-    is_listed = mask is not None and options.get("lengths") is None
+    is_listed = mask is not None and options.get("lengths") is None and is_static
     is_listed = is_listed and lists_tiles(mask, shape, k.shape[-2], {"tile": tiles[1]})  # type: ignore[arg-type]
     s, made = attention_gradients_of(
         *tensors, tiles=tiles, adds=is_added, wanted=[name.upper() for name in wanted], is_listed=is_listed, **options,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..te import Expr, Tensor, const, exp2, log2, max, min, reinterpret, select, tanh
+from .extents import are_equal
 
 _LOG2_E = 1.4426950408889634
 
@@ -45,7 +46,7 @@ def of_head(x: Tensor, outer: Sequence[Any], *last: Any, heads: Sequence[Any]) -
     places = list(outer)
     if outer:
         own, all_heads = x.shape[-3], heads[-1]
-        if isinstance(own, int) and isinstance(all_heads, int) and 1 < own < all_heads:
+        if not (_is_one(own) or are_equal(own, all_heads)):
             places[-1] = outer[-1] // (all_heads // own)
     return x(*(0 if _is_one(extent) else place for extent, place in zip(x.shape, places, strict=False)), *last)
 

@@ -20,7 +20,8 @@ def is_shared(heads: Sequence[Any], *tensors: Tensor) -> bool:
 
 def of_heads(gradient: Tensor, x: Tensor, name: str) -> Tensor:
     """The sum over what shares an element of x, of a gradient that may have more columns behind those of x."""
-    counts: list[Any] = [a // b for a, b in zip(gradient.shape[:-1], x.shape[:-1], strict=True)]
+    extents = zip(gradient.shape[:-1], x.shape[:-1], strict=True)
+    counts = [a // b if isinstance(a, int) and isinstance(b, int) else 1 for a, b in extents]
     axes = {d: reduce_axis((0, count), name=f"g{d}") for d, count in enumerate(counts) if count > 1}
     if not axes:
         return compute(x.shape, lambda *at: gradient(*at).astype(x.dtype), name=name)
