@@ -12,7 +12,7 @@ from .. import te
 from ..dtypes import itemsize
 from ..rules import facts
 from ..schedules.attention_choice import is_for_tma, lists_tiles, logarithm_tiles_for, tiles_for
-from ..schedules.extents import are_equal
+from ..schedules.extents import are_equal, may_be_none
 from ..schedules.gradient_kernels import gradient_kernels
 from ..schedules.online_softmax import attention_of
 from ..target import Target
@@ -81,7 +81,7 @@ def attention_group(
     if shape is None:
         # One symbolic result alone is what the rules make one kernel of, for several classes of extents.
         shape = _nominal(attention.results[0], symbols)
-        if behind or not with_logarithms or shape[-1] % _WIDTHS or not _have_known_heads(operands.tensors):
+        if behind or not with_logarithms or shape[-1] % _WIDTHS or not _are_known(operands.tensors):
             return None
     result = laid_out_by(shape, behind, symbols) if behind else View(shape, _row_major(shape), 0)
     if result is None:
@@ -123,7 +123,7 @@ def _gradients(
     # In tf32 the kernels that store scores take less time, which multiply once where these do three times.
     if attributes_of(operation, symbols).get("acc") == "tf32":
         return None
-    if not _have_known_heads(operands.tensors[1:]):
+    if not _are_known(operands.tensors[1:]):
         return None
     options = _options(operation, symbols)
     numbers: list[int] = options.pop("wanted")
@@ -223,10 +223,14 @@ class _Operands:
             schedule[stage].compute_inline()
 
 
-def _have_known_heads(tensors: Sequence[Tensor]) -> bool:
-    """Whether it is known how many heads of queries share one of keys and values."""
-    q, k, v = (one.shape[-3:-2] for one in tensors[:_OPERANDS])
-    return all(isinstance(a, int) and isinstance(b, int) or are_equal(a, b) for a, b in ((*q, *k), (*q, *v)) if q)
+def _are_known(tensors: Sequence[Tensor]) -> bool:
+    """Whether it is known how many heads of queries share one of keys and values, and that there are queries and keys,
+    of which kernels load the first in any case."""
+    q, k, v = (one.shape for one in tensors[:_OPERANDS])
+    if may_be_none(q[-2]) or may_be_none(k[-2]):
+        return False
+    pairs = [(*q[-3:-2], *other[-3:-2]) for other in (k, v)]
+    return all(not one or all(isinstance(extent, int) for extent in one) or are_equal(*one) for one in pairs)
 
 
 def _computed(

@@ -304,8 +304,8 @@ def tiles_for(
 
     Where there are few queries, the keys are split into `key_splits`, which a second kernel merges, if they
     `may_split`. If it `compares`, kernels that store scores may be chosen, by their time. Of float32 they multiply
-    without tensor cores, or by them in `tf32` if they may. Blocks stay for short sequences with a causal mask, whose tiles have little to do each. On an H100, that is 9 % faster for 1024
-    keys, and slower for 4096.
+    without tensor cores, or by them in `tf32` if they may. Blocks stay for short sequences with a causal mask, whose
+    tiles have little to do each. On an H100, that is 9 % faster for 1024 keys, and slower for 4096.
 
     >>> from tilewright.target import current_gpu
     >>> from tilewright.ops.operator import Operand

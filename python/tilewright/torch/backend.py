@@ -18,7 +18,7 @@ from ..graph import Graph, compile_graph
 from ..graph.torch_tensors import from_device, tensor_of
 from .decompositions import aten_decompositions
 from .equal_counts import guard_sizes
-from .extents import factors_of, is_loose
+from .extents import bounds_of, factors_of, is_loose
 from .fallback import compile_parts
 from .functions import replace_functions
 from .importer import import_fx, is_random
@@ -135,7 +135,8 @@ def _compile(
 def _imported(module: GraphModule, device: torch.device, movable: Sequence[str] = ()) -> Graph:
     guard_sizes(module)
     return import_fx(
-        module, "forward", {}, seeded=is_random(module), parted=True, tf32=tf32_of(device.type), movable=movable
+        module, "forward", {}, seeded=is_random(module), parted=True, bounds=bounds_of(module),
+        tf32=tf32_of(device.type), movable=movable,
     )  # fmt: skip
 
 

@@ -65,6 +65,21 @@ def guards_of(module: GraphModule) -> list[Any]:
     return []
 
 
+def bounds_of(module: GraphModule) -> dict[str, tuple[int, int | None, int]]:
+    """By symbol of a module that TorchDynamo has traced, how small it may be, and how large; then what divides it.
+
+    A call where an extent is 0 or 1 is another module's: there it is a number.
+    """
+    for node in module.graph.nodes:
+        value = node.meta.get("val")
+        for size in value.shape if isinstance(value, torch.Tensor) else (value,):
+            if isinstance(size, torch.SymInt):
+                ranges: dict[Any, Any] = cast(Any, size).node.shape_env.var_to_range
+                is_counted = {one: not is_decided_by_data(one) and ranges[one].lower > 0 for one in ranges}
+                return {str(one): (int(bool(is_it)), None, 1) for one, is_it in is_counted.items()}
+    return {}
+
+
 class Extents:
     """The symbols of a graph: by their names there, te's variables."""
 
