@@ -136,6 +136,7 @@ def contraction_of(stage: StageFacts) -> Contraction | None:
 
 
 def _has_static_tiles(stage: StageFacts) -> bool:
-    """Whether all but the outermost of the results' axes are numbers, where axes of one element do not count."""
+    """Whether all but the outermost of the results' axes are numbers, where axes of one element do not count; or all of
+    them, where a symbol counts what is summed over."""
     longer = [axis for axis in stage.spatial if not is_static([axis]) or size_of([axis]) > 1]
-    return is_static(stage.reduced) and is_static(longer[1:])
+    return is_static(longer[1:]) if is_static(stage.reduced) else len(stage.reduced) == 1 and is_static(longer)

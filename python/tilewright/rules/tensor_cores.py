@@ -56,10 +56,13 @@ def matrices_of(group: Group) -> Contraction | None:
     """
     anchor = group.anchor
     found = contraction_of(anchor) if anchor is not None else None
-    if found is None or anchor is None or not found.is_of_matrices or not is_static(anchor.reduced):
+    if found is None or anchor is None or not found.is_of_matrices:
         return None
-    if not anchor.is_static and (not is_static(anchor.spatial[:-2]) or transposed(found)[0]):
-        return None  # of a matrix with so many columns no row is known to be aligned
+    # Of a matrix with a symbolic number of columns no row is known to be aligned.
+    if not is_static(anchor.reduced) and transposed(found) != (True, False):
+        return None
+    if not is_static(anchor.spatial) and (not is_static(anchor.spatial[:-2]) or transposed(found)[0]):
+        return None
     return found if group.anchor_axes[-1][-1] == len(group.root.spatial) - 1 else None
 
 
