@@ -79,9 +79,9 @@ inline bool writeMapForThreads(void *map, const uint64_t *tensor) {
                      tensor + TilewrightTensorStrides + tensor[TilewrightTensorRank], isCopied);
 }
 
-/// A tensor without elements has no map, but a kernel whose sums are then empty takes one, and copies boxes outside of
-/// it alone: the map of one element does, which nobody reads. Gives whether a tensor is such a one, and else leaves
-/// `element`.
+/// A tensor without elements has no map, but a kernel whose sums are then empty takes one. It may copy the first box
+/// before it knows that there is none. The map is that of one element, a zero, whose address the caller puts in. Gives
+/// whether a tensor is such a one, and else leaves `element`.
 inline bool replaceEmptyTensor(const uint64_t *tensor, uint64_t (&element)[TilewrightTensorSize]) {
   const uint64_t *extents = tensor + TilewrightTensorExtents;
   const uint64_t *end =
@@ -91,9 +91,6 @@ inline bool replaceEmptyTensor(const uint64_t *tensor, uint64_t (&element)[Tilew
   std::copy_n(tensor, int(TilewrightTensorSize), element);
   std::fill(element + TilewrightTensorExtents, element + TilewrightTensorStrides, 1);
   std::fill(element + TilewrightTensorStrides, element + TilewrightTensorBox, 16);
-  // Such a tensor may be nowhere.
-  if (element[TilewrightTensorData] == 0)
-    element[TilewrightTensorData] = 16;
   return true;
 }
 } // namespace tilewright

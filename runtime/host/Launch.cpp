@@ -38,6 +38,7 @@ enum : int32_t {
 struct Launch {
   LoadedProgram *loaded;
   void *stream;
+  uint64_t zeros = 0; // memory that stands for tensors without elements, once there is one
 };
 
 struct Limit {
@@ -175,8 +176,34 @@ __attribute__((cold, noinline)) int32_t failCopies(const uint64_t *tensor) {
   return -1;
 }
 
+/// So many bytes of zeros an element takes, in the stream's order.
+constexpr size_t zeroBytes = 16;
+
+__attribute__((noinline, cold)) int32_t provideZeros(Launch &launch) {
+  if (launch.zeros)
+    return 0;
+  static const char zeros[zeroBytes] = {};
+  const TilewrightCudaDriver &driver = *launch.loaded->details->driver;
+  void *pool = tilewright::host::findPool(*launch.loaded);
+  if (!pool)
+    return -1;
+  if (int32_t code = driver.memAllocFromPoolAsync(&launch.zeros, zeroBytes, pool, launch.stream)) {
+    launch.zeros = 0;
+    return failDriver(driver, "cuMemAllocFromPoolAsync", code);
+  }
+  int32_t code = driver.memcpyHtoDAsync(launch.zeros, zeros, zeroBytes, launch.stream);
+  return code ? failDriver(driver, "cuMemcpyHtoDAsync", code) : 0;
+}
+
+__attribute__((noinline, cold)) int32_t freeZeros(const Launch &launch) {
+  const TilewrightCudaDriver &driver = *launch.loaded->details->driver;
+  int32_t code = driver.memFreeAsync(launch.zeros, launch.stream);
+  return code ? failDriver(driver, "cuMemFreeAsync", code) : 0;
+}
+
 int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
-  const LoadedProgram &loaded = *static_cast<Launch *>(context)->loaded;
+  Launch &launch = *static_cast<Launch *>(context);
+  const LoadedProgram &loaded = *launch.loaded;
   if (!loaded.details->hasTMA)
     return tilewright::writeMapForThreads(map, tensor) ? 0 : failCopies(tensor);
   auto *encode = loaded.details->driver->tensorMapEncodeTiled;
@@ -186,8 +213,12 @@ int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
     return -1;
   }
   uint64_t element[TilewrightTensorSize];
-  if (tilewright::replaceEmptyTensor(tensor, element))
+  if (tilewright::replaceEmptyTensor(tensor, element)) {
+    if (int32_t failed = provideZeros(launch))
+      return failed;
+    element[TilewrightTensorData] = launch.zeros;
     tensor = element;
+  }
   // To the driver a box is what it lies across.
   uint32_t box[5], steps[5];
   for (int32_t i = 0; i < 5; ++i) {
@@ -231,9 +262,14 @@ __attribute__((noinline)) int32_t runProgram(LoadedProgram &loaded, void *stream
 HOT inline int32_t runHere(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape) {
   Launch launch = {&loaded, stream};
   TilewrightLauncher launcher = {&launch, launchKernel, encodeTensorMap};
-  if (__builtin_expect(loaded.workspaceBytes != nullptr, 0))
-    return runProgram(loaded, stream, data, shape, launcher);
-  return loaded.host(data, shape, nullptr, &launcher);
+  int32_t result = __builtin_expect(loaded.workspaceBytes != nullptr, 0)
+                       ? runProgram(loaded, stream, data, shape, launcher)
+                       : loaded.host(data, shape, nullptr, &launcher);
+  if (__builtin_expect(launch.zeros != 0, 0)) {
+    int32_t failed = freeZeros(launch);
+    return result ? result : failed;
+  }
+  return result;
 }
 
 /// The same where another context is the thread's current one, which it is again afterwards.

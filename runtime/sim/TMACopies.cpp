@@ -77,6 +77,8 @@ bool Machine::encode(void *map, const uint64_t *tensor) {
   TensorMap made;
   uint64_t element[TilewrightTensorSize];
   bool isEmpty = tilewright::replaceEmptyTensor(tensor, element);
+  alignas(16) static const char zeros[16] = {};
+  element[TilewrightTensorData] = reinterpret_cast<uintptr_t>(zeros);
   std::string wrong = makeTensorMap(made, isEmpty ? element : tensor);
   if (wrong.empty() && !isEmpty) {
     const ArgumentMemory *memory = findArgument(-1, made.address);

@@ -12,7 +12,7 @@ from .. import te
 from ..dtypes import itemsize
 from ..rules import facts
 from ..schedules.attention_choice import is_for_tma, lists_tiles, logarithm_tiles_for, tiles_for
-from ..schedules.extents import are_equal, may_be_none
+from ..schedules.extents import are_equal
 from ..schedules.gradient_kernels import gradient_kernels
 from ..schedules.online_softmax import attention_of
 from ..target import Target
@@ -224,11 +224,8 @@ class _Operands:
 
 
 def _are_known(tensors: Sequence[Tensor]) -> bool:
-    """Whether it is known how many heads of queries share one of keys and values, and that there are queries and keys,
-    of which kernels load the first in any case."""
+    """Whether it is known how many heads of queries share one of keys and values."""
     q, k, v = (one.shape for one in tensors[:_OPERANDS])
-    if may_be_none(q[-2]) or may_be_none(k[-2]):
-        return False
     pairs = [(*q[-3:-2], *other[-3:-2]) for other in (k, v)]
     return all(not one or all(isinstance(extent, int) for extent in one) or are_equal(*one) for one in pairs)
 

@@ -118,10 +118,8 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     expect(all(one.dtype == dtype for one in (q.tensor, k.tensor, output.output(0))))
     # Rows of results lie together in memory, as those of queries do.
     expect(found.order[-1] == len(heads) + 1 and _steps(output.output(0)))
-    # A block loads the first keys, and a score reads of a mask what the last one has, before it is known that there is
-    # one.
     keys = extent_of(found.key)
-    expect(isinstance(keys, int) or (isinstance(keys, Var) and not may_be_none(keys)))
+    expect(isinstance(keys, (int, Var)))
     operands, reads, transposed = list[Tensor](), dict[Tensor, Callable[..., Expr]](), set[Tensor]()
     for name, read, row, column in (
         ("Q", q, found.query, found.depth), ("K", k, found.key, found.depth), ("V", v, found.key, found.column)
@@ -154,6 +152,7 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     if tiles is None:
         return None
     axes = (*found.heads, found.query, found.key)
+    is_guarded = may_be_none(keys)
 
     def placed(expr: Expr, at: Sequence[Any], there: Sequence[Any], value: Expr | None = None) -> Expr:
         by_id = {id(axis): place for axis, place in zip(axes, at, strict=True)}
@@ -162,7 +161,11 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
         def replace(part: Expr) -> Expr | None:
             if part is raw:
                 return value
-            return substituted(part, inside) if isinstance(part, Read) else by_id.get(id(part))
+            if not isinstance(part, Read):
+                return by_id.get(id(part))
+            read = substituted(part, inside)
+            # What is read for a key behind the last is that of the last, if there is one.
+            return te.if_then_else(keys > 0, read, te.const(0, read.dtype)) if is_guarded else read
 
         return rewrite(expr, replace)
 

@@ -24,7 +24,7 @@ from ..te import (
 )
 from .attention_chains import Added, Chain, Loop
 from .attention_mask import chain_of_mask, is_of_rows
-from .extents import may_be_less
+from .extents import may_be_less, may_be_none
 from .key_tiles import KeyTiles
 from .scores import Dropout, heads_of, in_window, logarithm_of, of_head, of_place, score, tanh_in_registers
 from .softmax_kernel import LOG2_E, whole
@@ -138,7 +138,9 @@ class Definition:
             return None
         places = zip((i, j), self.extents, (all_queries, all_keys), strict=True)
         there = [min(at, own - 1) if may_be_less(own, all_) else at for at, own, all_ in places]
-        return of_place(self.mask, *outer, *there)
+        value = of_place(self.mask, *outer, *there)
+        known = [extent > 0 for extent in self.extents if may_be_none(extent)]
+        return if_then_else(all(*known), value, const(0, value.dtype)) if known else value
 
     def used(self, value: Expr, outer: Sequence[Expr], i: Expr, j: Expr) -> Expr:
         """A weight that dropout leaves, or its gradient."""

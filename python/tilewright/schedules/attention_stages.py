@@ -187,6 +187,8 @@ class Attention:
         ends = ((query, self.queries, self.made.rows), (key, self.keys, self.all_keys))
         there = [*head, *(min(place, most - 1) if may_be_less(most, all_) else place for place, most, all_ in ends)]
         own = None if self.mask is None else of_place(self.mask, *there)
+        if own is not None and may_be_none(self.keys):
+            own = if_then_else(self.keys > 0, own, const(0, own.dtype))
         masked = None if listed is None or written is None else written.mask
         if masked is not None:
             own = masked.sees((*outer, i, key), there)

@@ -36,7 +36,13 @@ def may_be_less(a: Any, b: Any) -> bool:
 
 def may_be_none(extent: Any) -> bool:
     """Whether the extent may be 0."""
-    return extent < 1 if isinstance(extent, int) else not isinstance(extent, Var) or (extent.minimum or 0) < 1
+    if isinstance(extent, int):
+        return extent < 1
+    if isinstance(extent, Call) and extent.op == "mul":
+        return any(map(may_be_none, extent.args))
+    if isinstance(extent, Const):
+        return int(extent.value) < 1
+    return not isinstance(extent, Var) or (extent.minimum or 0) < 1
 
 
 def round_up(extent: Extent, size: int) -> Extent:
