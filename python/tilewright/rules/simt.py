@@ -11,7 +11,7 @@ from ..te.schedule import Schedule, Stage
 from .context import Context, choice, item_bytes, power_of_two
 from .contraction import Contraction, contraction_of
 from .elementwise import inline
-from .facts import Access, extent_of, length_of
+from .facts import Access, extent_of, is_static, length_of
 from .groups import Group
 from .plan import Decision
 
@@ -74,6 +74,8 @@ class TiledContraction:
                 f"; no tensor core multiplies {found.a.tensor.dtype} so"
                 if found.stage.is_static
                 else "; tensor cores would need a constant number of rows"
+                if is_static(found.stage.reduced)
+                else "; tensor cores would need operands whose columns a constant counts"
             )
         )
         return Decision(

@@ -22,11 +22,9 @@ def divisor_of(extent: Extent) -> int:
 
 def are_equal(a: Any, b: Any) -> bool:
     """Whether two extents are equal in any call."""
-    return a == b if isinstance(a, int) and isinstance(b, int) else a is b or (_is_symbolic(a, b) and same(a, b))
-
-
-def _is_symbolic(*extents: Any) -> bool:
-    return not any(isinstance(one, int) for one in extents)
+    if isinstance(a, int) or isinstance(b, int):
+        return isinstance(a, int) and isinstance(b, int) and a == b
+    return a is b or same(a, b)
 
 
 def may_be_less(a: Any, b: Any) -> bool:
