@@ -30,9 +30,12 @@ def inline(s: Schedule, group: Group, but: Tensor | None = None) -> None:
 def spread(s: Schedule, tensor: Tensor, threads: int, lanes: int = 1, turns: int = 1) -> None:
     """All elements in the order of memory, `lanes` neighbours a thread, `turns` times a block's width apart."""
     stage = s[tensor]
-    axis = stage.fuse(*stage.op.axis)
-    lane = None
-    if lanes > 1:
+    axes, lane = list(stage.op.axis), None
+    if lanes > 1 and not is_static(axes):
+        # Of a quotient by a symbol nobody knows that neighbours are neighbours.
+        axes[-1], lane = stage.split(axes[-1], factor=lanes)
+    axis = stage.fuse(*axes)
+    if lanes > 1 and lane is None:
         axis, lane = stage.split(axis, factor=lanes)
     axis, thread = stage.split(axis, factor=threads)
     if turns > 1:
@@ -78,7 +81,7 @@ class Elementwise:
 def _lanes(context: Context, root: StageFacts, group: Group) -> int:
     """Elements that a thread stores at once: as many as 16 bytes hold of the widest type that is moved along rows,
     where that divides rows and leaves work for all threads."""
-    if not root.spatial or not is_static(root.spatial) or root.is_empty:
+    if not root.spatial or not is_static(root.spatial[-1:]) or root.is_empty:
         return 1
     last = root.spatial[-1]
     moved = [root.op.output(place) for place in range(root.op.num_outputs)]

@@ -22,6 +22,8 @@ _THREADS = 256
 _ONE_BLOCK = 65536
 # Results that lie together, of which a block has parts; as many as there are, where they are few.
 _BESIDE, _FEW = 64, 128
+# Elements where a symbol counts them.
+_TYPICAL = 4096
 # Results of a block that combines parts, where they lie together.
 _WIDE = 32
 
@@ -34,12 +36,15 @@ class SplitReduction:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         stage = _reduction_of(group)
-        if stage is None or not is_static(stage.reduced) or not is_static(stage.spatial):
+        if stage is None or not is_static(stage.spatial):
             return None
-        shape = shape_of(group)
+        shape, is_known = shape_of(group), is_static(stage.reduced)
         if shape is None or any(axis.dom is None or axis.dom.min for axis in stage.reduced):
             return None
-        rows, columns = max(1, shape.rows), shape.columns
+        # Of results that lie together, a symbol may count the elements, such as the tokens of a batch.
+        if not is_known and (shape.is_along_rows or len(stage.reduced) > 1):
+            return None
+        rows, columns = max(1, shape.rows), shape.columns if is_known else max(shape.columns, _TYPICAL)
         lanes = lanes_of(group) if shape.is_along_rows else 1
         if shape.is_along_rows:
             if columns <= _ONE_BLOCK or rows * 256 >= context.threads:
@@ -61,7 +66,8 @@ class SplitReduction:
         return Decision(
             self.name,
             group.names,
-            f"{rows} results of {columns} elements each are too few for the device's {context.threads} threads",
+            f"{rows} results of {columns if is_known else 'any number of'} elements each are too few for the device's "
+            f"{context.threads} threads",
             (
                 choice("parts", parts, [one for one in (2, 4, 8, 16, 32, 64, 128, 256) if one <= columns // 256]),
                 choice("lanes", lanes),
