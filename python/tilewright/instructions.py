@@ -37,11 +37,12 @@ WGMMA = {
     ("float16", "float16"): 16,
     ("bfloat16", "float32"): 16,
     ("tf32", "float32"): 8,
-    ("float32", "float32"): 8,
     ("float8_e4m3fn", "float32"): 32,
     ("float8_e5m2", "float32"): 32,
     ("int8", "int32"): 32,
 }
+# What no warpgroup has an instruction for: its warps multiply.
+_BY_WARPS = {("float32", "float32"): 8}
 _WARPGROUP_ROWS, _MAX_COLUMNS = 64, 256
 
 
@@ -124,8 +125,8 @@ def wgmma(
     (Triton's ``tf32x3``). The error of a product is some 2⁻²¹ of it.
 
     It computes ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns. Both operands are cast to `out_dtype`
-    first where it differs. `WGMMA` lists the types and the k of one instruction. `k` is a multiple of that, by default
-    128 bytes of an operand. ``"tf32"`` means float32 that TMA has rounded to tf32.
+    first where it differs. `WGMMA` lists the types and the k of one instruction; that of float32 is 8. `k` is a
+    multiple of that, by default 128 bytes of an operand. ``"tf32"`` means float32 that TMA has rounded to tf32.
 
     Parameters
     ----------
@@ -189,12 +190,13 @@ def wgmma(
     True
     """
     source = user_source()
-    if (in_dtype, out_dtype) not in WGMMA:
-        known = ", ".join(f"{given} to {made}" for given, made in WGMMA)
+    steps = WGMMA | _BY_WARPS
+    if (in_dtype, out_dtype) not in steps:
+        known = ", ".join(f"{given} to {made}" for given, made in steps)
         raise ValueError(f"{source}: wgmma: expected types of {known}, got {in_dtype} to {out_dtype}")
     if n % 8 or not 8 <= n <= _MAX_COLUMNS:
         raise ValueError(f"{source}: wgmma: expected a multiple of 8 columns up to {_MAX_COLUMNS}, got {n}")
-    step = WGMMA[in_dtype, out_dtype]
+    step = steps[in_dtype, out_dtype]
     # 32 bytes a step.
     extent = 4 * step if k is None else k
     if extent < 1 or extent % step:
