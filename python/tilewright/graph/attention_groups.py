@@ -224,10 +224,10 @@ class _Operands:
 
 
 def _are_known(tensors: Sequence[Tensor]) -> bool:
-    """Whether it is known how many heads of queries share one of keys and values."""
-    q, k, v = (one.shape for one in tensors[:_OPERANDS])
-    pairs = [(*q[-3:-2], *other[-3:-2]) for other in (k, v)]
-    return all(not one or all(isinstance(extent, int) for extent in one) or are_equal(*one) for one in pairs)
+    """Whether it is known how many sequences, and heads, of queries share one of keys and values."""
+    q, *others = (one.shape[:-2] for one in tensors[:_OPERANDS])
+    pairs = [pair for other in others for pair in zip(q, other, strict=True)]
+    return all(are_equal(*pair) or all(isinstance(extent, int) for extent in pair) for pair in pairs)
 
 
 def _computed(

@@ -78,7 +78,7 @@ def problem_of(found: Contraction, dtype: str = "") -> Problem:
     row, column = found.stage.spatial[-2:]
     M, N, K = (length_of(axis) for axis in (row, column, found.k[0]))
     batch = found.stage.size // (M * N)
-    if not found.stage.is_static:
+    if not is_static(found.stage.spatial):
         M = min(M, _TYPICAL)
     layout = "".join("NT"[is_transposed] for is_transposed in transposed(found))
     return Problem(M, N, K, dtype or found.operand_dtypes[0], layout, batch)

@@ -10,6 +10,7 @@ from ..schedules.matmuls.warpgroup_tiles import Tiling, no_more, tile_by_wgmma
 from ..te.schedule import Schedule
 from .context import Context, choice
 from .elementwise import inline
+from .facts import is_static
 from .groups import Group
 from .operand_copies import LEAST_OF_MANY, has_tiles
 from .plan import Decision
@@ -97,7 +98,7 @@ class Warpgroups:
             sources=(found.a.tensor, found.b.tensor),
             extents=(rows_of(found), problem.N, problem.batch),
             transposed=of_transposed,
-            has_whole_tile=(m <= problem.M or not found.stage.is_static) and n <= problem.N,
+            has_whole_tile=(m <= problem.M or not is_static(found.stage.spatial)) and n <= problem.N,
             joined=group.anchor_axes,
         )
 

@@ -33,12 +33,12 @@ def gradient_kernels(
     values lie in memory, `mask` how the mask does. `options` are those of `attention_gradients_of`.
     """
     q, k, v = laid
-    shape = (*q.shape[:-1], v.shape[-1])
     is_static = all(isinstance(extent, int) for one in tensors for extent in one.shape)
+    shape: tuple[Any, ...] = tuple(tensors[0].shape) if is_static else (*q.shape[:-1], v.shape[-1])
     is_cut = options["softcap"] is not None or options["before"] is not None
     is_read = any(one is not None for one in (mask, options.get("lengths"), options.get("slopes")))
-    # Kernels sum the gradient by a mask for each key.
-    if mask is not None and "mask" in wanted and mask.shape[-1] != k.shape[-2]:
+    # Kernels sum the gradient by a mask for each key, over numbers of heads.
+    if mask is not None and "mask" in wanted and (mask.shape[-1] != k.shape[-2] or not is_static):
         return None
     tiles = gradient_tiles_for(q, k, v, shape, gpu, is_cut=is_cut, reads=is_read)
     if tiles is None:

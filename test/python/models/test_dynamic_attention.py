@@ -126,3 +126,22 @@ def test_training(kind: str, device: str, dtype: str, compiled: Any) -> None:
             group for model in models for group in model.groups if f"tilewright.{name}.default" in str(group)
         ]
         assert group.schedule.plan is None, str(group)  # a schedule of the library, and not one of the rules
+
+
+@pytest.mark.parametrize("shape", [(1, HEADS, 40, 40), (40, 40)])
+def test_a_mask_that_learns(shape: tuple[int, ...], compiled: Any) -> None:
+    """Its gradient sums over sequences, which nobody has counted: the rules are for it."""
+    call, _ = compiled(lambda q, k, v, mask: attend("floats", q, k, v, mask), "sim -device=H200")
+    for batch in (2, 3):
+        given, _ = drawn("full", batch, 40, 40, torch.float32)
+        bias = torch.randn(shape, generator=torch.Generator().manual_seed(2))
+        results = []
+        for function, tensors in (
+            (call, [*given, bias]),
+            (lambda *x: attend("floats", *x), [one.double() for one in (*given, bias)]),
+        ):
+            tensors = [one.detach().requires_grad_() for one in tensors]
+            out = function(*tensors)
+            results.append([out, *torch.autograd.grad(out.square().sum(), tensors)])
+        for made, wanted in zip(*results, strict=True):
+            assert (made - wanted).abs().max() < 1e-5 * wanted.abs().max()
