@@ -192,9 +192,8 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUFuncOp>())) {
       markHeldTiles(kernel);
       FailureOr<LLVM::LLVMFuncOp> function = lowerKernelSignature(kernel, converter);
-      if (failed(function))
+      if (failed(function) || failed(markMatmulsByWarps(*function, *architecture)))
         return signalPassFailure();
-      markMatmulsByWarps(*function, *architecture);
     }
 
     RewritePatternSet patterns(context);

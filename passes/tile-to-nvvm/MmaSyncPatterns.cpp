@@ -319,12 +319,22 @@ struct ForwardWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
 
 static constexpr StringLiteral kByWarpsAttr = "tilewright.matmuls_by_warps";
 
-void markMatmulsByWarps(LLVM::LLVMFuncOp kernel, const Architecture &architecture) {
+LogicalResult markMatmulsByWarps(LLVM::LLVMFuncOp kernel, const Architecture &architecture) {
   WalkResult found = kernel.walk([&](tile::WgmmaOp op) {
     return op.getB().getType().getElementType().isF32() ? WalkResult::interrupt() : WalkResult::advance();
   });
-  if (!architecture.hasWgmma() || found.wasInterrupted())
-    kernel->setDiscardableAttr(kByWarpsAttr, UnitAttr::get(kernel.getContext()));
+  if (architecture.hasWgmma() && !found.wasInterrupted())
+    return success();
+  kernel->setDiscardableAttr(kByWarpsAttr, UnitAttr::get(kernel.getContext()));
+  // Warps and warpgroups are done with a tile at different times: a kernel has matmuls of one kind.
+  found = kernel.walk([](tile::WgmmaOp op) -> WalkResult {
+    Type element = tile::getOperandElement(op.getA().getType()), sum = op.getResult().getType().getElementType();
+    if (tile::areMultipliedByWarps(element, sum))
+      return WalkResult::advance();
+    return op.emitOpError("expected f16, bf16 or f32 with sums of f32 in a kernel whose matmuls are by its warps, got ")
+           << element << " with sums of " << sum;
+  });
+  return failure(found.wasInterrupted());
 }
 
 void unmarkMatmulsByWarps(LLVM::LLVMFuncOp kernel) { kernel->removeDiscardableAttr(kByWarpsAttr); }

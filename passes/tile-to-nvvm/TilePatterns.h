@@ -24,7 +24,8 @@ void populateWgmmaPatterns(const mlir::LLVMTypeConverter &converter, mlir::Rewri
 /// Groups of them, and waits for these.
 void populateWgmmaGroupPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Says to the patterns that a kernel's matmuls are by its warps: those of f32 are, and all on a GPU without wgmma.
-void markMatmulsByWarps(mlir::LLVM::LLVMFuncOp kernel, const Architecture &architecture);
+/// Fails where some of them have to be those of warpgroups.
+mlir::LogicalResult markMatmulsByWarps(mlir::LLVM::LLVMFuncOp kernel, const Architecture &architecture);
 void unmarkMatmulsByWarps(mlir::LLVM::LLVMFuncOp kernel);
 /// Whether the kernel of an op is marked so.
 bool areMatmulsByWarps(mlir::Operation *op);
