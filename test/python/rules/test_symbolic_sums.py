@@ -55,14 +55,15 @@ def run(target: str, tensors: list[te.Tensor], layout: str, dtype: str, extents:
 
 
 @pytest.mark.sample(4)
-@pytest.mark.parametrize("target", ["sim -device=H200", "sim -device=A100", "sim -device=T4", "cpu"])
+@pytest.mark.parametrize("target", ["sim -device=H200", "sim -device=T4", "cpu"])
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("layout", ["TN", "NN", "NT", "TT"])
-@pytest.mark.parametrize("shape", [(128, 96), (52, 36)])
+@pytest.mark.parametrize(
+    ("layout", "shape"), [("TN", (128, 96)), ("TN", (52, 36)), ("NN", (52, 36)), ("NT", (128, 96)), ("TT", (52, 36))]
+)
 def test_results(shape: tuple[int, int], layout: str, dtype: str, target: str) -> None:
     told = run(target, product(*shape, layout, dtype), layout, dtype, (0, 1, 7, 64, 333))
     # Rows of a matrix with a symbolic number of columns may begin at any element.
-    is_by_tensor_cores = layout == "TN" and dtype != "float32" and target in ("sim -device=H200", "sim -device=A100")
+    is_by_tensor_cores = layout == "TN" and dtype != "float32" and target == "sim -device=H200"
     assert ("tensor cores: " in told) == is_by_tensor_cores
     assert target == "cpu" or "reduction" not in told
 
