@@ -232,10 +232,8 @@ def intrinsics_like(
     intrinsic(mma_sync)
     """
     (dtype, of_a), _, (out, rows_and_columns) = a, b, c
-    kind = "tf32" if dtype == "float32" else dtype
+    kind = "tf32" if dtype == "float32" and not tf32x3 else dtype
     *rows, n = rows_and_columns
-    if tf32x3:
-        kind = dtype
     for transpose_a in (False, True):
         for transpose_b in (False, True):
             with suppress(ValueError, IndexError):

@@ -12,6 +12,7 @@ from .. import te
 from ..dtypes import itemsize
 from ..rules import facts
 from ..schedules.attention_choice import is_for_tma, lists_tiles, logarithm_tiles_for, tiles_for
+from ..schedules.attention_stages import WIDTHS
 from ..schedules.extents import are_equal
 from ..schedules.gradient_kernels import gradient_kernels
 from ..schedules.online_softmax import attention_of
@@ -31,7 +32,6 @@ ATTENTION = frozenset({"attention", "attention_with_logarithms", "attention_grad
 
 _OPERANDS = 3  # queries, keys and values, behind which a mask and the seed of dropout may stand
 _ALIGNMENT = 16  # bytes, of places in the arena and of weights
-_WIDTHS = 32  # columns of a result of any number of rows that goes from registers to memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def attention_group(
     if shape is None:
         # One symbolic result alone is what the rules make one kernel of, for several classes of extents.
         shape = _nominal(attention.results[0], symbols)
-        if behind or not with_logarithms or shape[-1] % _WIDTHS or not _are_known(operands.tensors):
+        if behind or not with_logarithms or shape[-1] % WIDTHS or not _are_known(operands.tensors):
             return None
     result = laid_out_by(shape, behind, symbols) if behind else View(shape, _row_major(shape), 0)
     if result is None:
@@ -91,10 +91,10 @@ def attention_group(
     options = _options(attention, symbols)
     is_causal = options["behind"] == 0 and options["before"] is None and options["offset"] == 0 and is_static
     choose = logarithm_tiles_for if with_logarithms else tiles_for
-    tf32 = attributes_of(attention, symbols).get("acc") == "tf32"
     tiles = choose(
-        laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal, tf32=tf32, compares=is_static
-    )
+        laid[0], laid[1], laid[2], shape, strides, target.device, is_causal=is_causal,
+        tf32=_allows_tf32(attention, symbols), compares=is_static,
+    )  # fmt: skip
     if tiles is None:
         return None
     laid_mask, mask, seed = operands.mask_and_seed(_OPERANDS, options)
@@ -121,9 +121,7 @@ def _gradients(
     if not all(is_for_tma(one) for one in (head, *laid[: _OPERANDS + 1])):
         return None
     # In tf32 the kernels that store scores take less time, which multiply once where these do three times.
-    if attributes_of(operation, symbols).get("acc") == "tf32":
-        return None
-    if not _are_known(operands.tensors[1:]):
+    if _allows_tf32(operation, symbols) or not _are_known(operands.tensors[1:]):
         return None
     options = _options(operation, symbols)
     numbers: list[int] = options.pop("wanted")
@@ -141,6 +139,10 @@ def _gradients(
     operands.compute_inline(schedule)
     views = (*operands.views, *[None] * len(outputs))
     return AttentionGroup(schedule, operands.values, views, (*operands.inputs, *outputs))
+
+
+def _allows_tf32(operation: ir.Operation, symbols: Mapping[str, Var]) -> bool:
+    return attributes_of(operation, symbols).get("acc") == "tf32"
 
 
 def _options(operation: ir.Operation, symbols: Mapping[str, Var]) -> dict[str, Any]:

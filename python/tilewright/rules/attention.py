@@ -10,11 +10,11 @@ from typing import Any
 from .. import te
 from ..devices import GPU
 from ..dtypes import item_bytes
-from ..schedules.attention_choice import is_long, multiplies_by, tiles_for
+from ..schedules.attention_choice import is_long, multiplies_by, tiles_by, tiles_for
 from ..schedules.attention_memory import takes
-from ..schedules.extents import may_be_none
 from ..schedules.key_splits import Written, WrittenMask
 from ..schedules.online_softmax import attention_of
+from ..schedules.scores import if_any
 from ..te.expr import Expr, IterVar, Read, Var
 from ..te.program import operations
 from ..te.rewrite import rewrite
@@ -32,8 +32,6 @@ from .plan import Choice, Decision
 
 __all__ = ["Attention", "attention_in"]
 
-_TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
-_BY_WARPS = (*_TILES, (128, 32), (64, 32))
 _STEP = 16  # bytes, which the strides of what TMA loads are multiples of
 # The reductions of attention: the scores, their maximum, the sum of the exponentials, and the weighted values.
 _REDUCTIONS = ["max", "sum", "sum", "sum"]
@@ -67,7 +65,7 @@ class Attention:
         width: Any = q.shape[-1]
         wide: Any = v.shape[-1]
         memory, item = (self.gpu.shared_bytes_per_block, self.gpu.registers_per_thread), item_bytes(q.dtype)
-        tiles = _TILES if multiplies_by(self.gpu, q.dtype) == "wgmma" else _BY_WARPS
+        tiles = tiles_by(multiplies_by(self.gpu, q.dtype) or "")
         fitting = [tile for tile in tiles if takes(tile, width, wide, *memory, item=item)]
         return Decision(
             self.name, self.stages, "a softmax between two matmuls, whose reductions over the keys become one loop",
@@ -152,7 +150,6 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
     if tiles is None:
         return None
     axes = (*found.heads, found.query, found.key)
-    is_guarded = may_be_none(keys)
 
     def placed(expr: Expr, at: Sequence[Any], there: Sequence[Any], value: Expr | None = None) -> Expr:
         by_id = {id(axis): place for axis, place in zip(axes, at, strict=True)}
@@ -163,9 +160,8 @@ def _made(found: Roles, output: Operation, gpu: GPU) -> Attention | None:
                 return value
             if not isinstance(part, Read):
                 return by_id.get(id(part))
-            read = substituted(part, inside)
             # What is read for a key behind the last is that of the last, if there is one.
-            return te.if_then_else(keys > 0, read, te.const(0, read.dtype)) if is_guarded else read
+            return if_any(substituted(part, inside), keys)
 
         return rewrite(expr, replace)
 

@@ -11,6 +11,7 @@ from ..te.tensor import ComputeOp
 from .context import Context, choice, item_bytes, power_of_two
 from .facts import Access, Kind, StageFacts, extent_of, is_static
 from .groups import Group
+from .lanes import lane_of
 from .plan import Decision
 
 __all__ = ["Elementwise", "Fallback", "Transposed", "inline", "spread"]
@@ -30,13 +31,14 @@ def inline(s: Schedule, group: Group, but: Tensor | None = None) -> None:
 def spread(s: Schedule, tensor: Tensor, threads: int, lanes: int = 1, turns: int = 1) -> None:
     """All elements in the order of memory, `lanes` neighbours a thread, `turns` times a block's width apart."""
     stage = s[tensor]
-    axes, lane = list(stage.op.axis), None
-    if lanes > 1 and not is_static(axes):
+    lane = None
+    if is_static(stage.op.axis):
+        axis = stage.fuse(*stage.op.axis)
+        if lanes > 1:
+            axis, lane = stage.split(axis, factor=lanes)
+    else:
         # Of a quotient by a symbol nobody knows that neighbours are neighbours.
-        axes[-1], lane = stage.split(axes[-1], factor=lanes)
-    axis = stage.fuse(*axes)
-    if lanes > 1 and lane is None:
-        axis, lane = stage.split(axis, factor=lanes)
+        axis, lane = lane_of(stage, stage.op.axis, lanes)
     axis, thread = stage.split(axis, factor=threads)
     if turns > 1:
         axis, turn = stage.split(axis, factor=turns)

@@ -21,6 +21,7 @@ __all__ = [
     "lists_tiles",
     "logarithm_tiles_for",
     "multiplies_by",
+    "tiles_by",
     "tiles_for",
 ]
 
@@ -84,6 +85,11 @@ def multiplies_by(gpu: GPU | None, dtype: str) -> str | None:
         return None
     by_warps = "mma" if "mma.sync" in gpu.features else None
     return "wgmma" if "wgmma" in gpu.features and dtype != "float32" else by_warps
+
+
+def tiles_by(instruction: str) -> tuple[tuple[int, int], ...]:
+    """The rows and columns of tiles that are tried where this instruction multiplies."""
+    return _TILES if instruction == "wgmma" else (*_TILES, *_NARROW_TILES)
 
 
 def _peak(gpu: GPU, instruction: str, dtype: str) -> float:
@@ -349,8 +355,7 @@ def tiles_for(
     of_sm = gpu.bandwidth / gpu.sms * _BANDWIDTHS
     key_seconds = heads // packed * keys * (width + wide) * item / gpu.bandwidth
     fitting: dict[tuple[int, int, int | None, int], float] = {}
-    tiles_tried = _TILES if instruction == "wgmma" else (*_TILES, *_NARROW_TILES)
-    for (rows, columns), is_split in itertools.product(tiles_tried, (False, True)[: 1 + may_split]):
+    for (rows, columns), is_split in itertools.product(tiles_by(instruction), (False, True)[: 1 + may_split]):
         if rows >= queries + 64 or columns >= keys + 64:
             continue
         # Of a tile's keys TMA loads whole pages, of at least so many rows, or a part of one.

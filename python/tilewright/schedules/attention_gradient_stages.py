@@ -24,9 +24,9 @@ from ..te import (
 )
 from .attention_chains import Added, Chain, Loop
 from .attention_mask import chain_of_mask, is_of_rows
-from .extents import may_be_less, may_be_none
+from .extents import may_be_less
 from .key_tiles import KeyTiles
-from .scores import Dropout, heads_of, in_window, logarithm_of, of_head, of_place, score, tanh_in_registers
+from .scores import Dropout, heads_of, if_any, in_window, logarithm_of, of_head, of_place, score, tanh_in_registers
 from .softmax_kernel import LOG2_E, whole
 
 __all__ = ["Definition"]
@@ -138,9 +138,7 @@ class Definition:
             return None
         places = zip((i, j), self.extents, (all_queries, all_keys), strict=True)
         there = [min(at, own - 1) if may_be_less(own, all_) else at for at, own, all_ in places]
-        value = of_place(self.mask, *outer, *there)
-        known = [extent > 0 for extent in self.extents if may_be_none(extent)]
-        return if_then_else(all(*known), value, const(0, value.dtype)) if known else value
+        return if_any(of_place(self.mask, *outer, *there), *self.extents)
 
     def used(self, value: Expr, outer: Sequence[Expr], i: Expr, j: Expr) -> Expr:
         """A weight that dropout leaves, or its gradient."""
@@ -265,9 +263,8 @@ class Definition:
         held = [self.filled(x, own, f"{x.name}.held.{name}") for x in sides[of_keys][: 1 if [*of] == ["V"] else 2]]
 
         def of_query(x: Tensor, outer: Sequence[Expr], i: Expr, behind: float) -> Expr:
-            value = x(*outer, i)
-            is_there = i < queries if may_be_less(queries, all_queries) else None
-            return value if is_there is None else if_then_else(is_there, value, const(behind, "float32"))
+            value, has_end = x(*outer, i), may_be_less(queries, all_queries)
+            return if_then_else(i < queries, value, const(behind, "float32")) if has_end else value
 
         def exponent(outer: Sequence[Expr], i: Expr, j: Expr, raw: Expr) -> tuple[Expr, Expr | None]:
             """Of two, of a weight; and the tanh of a softcap."""

@@ -23,7 +23,7 @@ from ..te import all as all_of
 from .extents import may_be_less, may_be_none
 from .key_splits import KeySplits, Written
 from .key_tiles import KeyTiles
-from .scores import Dropout, in_window, logarithm_of, of_place, score
+from .scores import Dropout, if_any, in_window, logarithm_of, of_place, score
 from .softmax_kernel import LOG2_E, Stages, whole
 
 __all__ = ["WIDTHS", "Attention"]
@@ -186,9 +186,7 @@ class Attention:
             key = listed.key(outer, i, j)
         ends = ((query, self.queries, self.made.rows), (key, self.keys, self.all_keys))
         there = [*head, *(min(place, most - 1) if may_be_less(most, all_) else place for place, most, all_ in ends)]
-        own = None if self.mask is None else of_place(self.mask, *there)
-        if own is not None and may_be_none(self.keys):
-            own = if_then_else(self.keys > 0, own, const(0, own.dtype))
+        own = None if self.mask is None else if_any(of_place(self.mask, *there), self.keys)
         masked = None if listed is None or written is None else written.mask
         if masked is not None:
             own = masked.sees((*outer, i, key), there)

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..te import Expr, Tensor, const, exp2, log2, max, min, reinterpret, select, tanh
-from .extents import are_equal
+from ..te import Expr, Tensor, all, const, exp2, if_then_else, log2, max, min, reinterpret, select, tanh
+from .extents import are_equal, may_be_none
 
 _LOG2_E = 1.4426950408889634
 
 __all__ = [
     "Dropout",
     "heads_of",
+    "if_any",
     "in_window",
     "logarithm_of",
     "of_head",
@@ -66,6 +67,12 @@ def of_place(mask: Tensor, *places: Any) -> Expr:
     """A mask's element of a head, a query and a key, where extents of 1 and leading ones may be left out."""
     own = places[len(places) - mask.ndim :]
     return mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, own, strict=True)))
+
+
+def if_any(value: Expr, *extents: Any) -> Expr:
+    """What is read of a tensor; 0 where one of its extents is 0."""
+    known = [extent > 0 for extent in extents if may_be_none(extent)]
+    return if_then_else(all(*known), value, const(0, value.dtype)) if known else value
 
 
 def score(

@@ -98,9 +98,9 @@ def _empty(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """A result that nothing is computed for."""
     # The checks of operands that are broadcast ask whether extents are 1, which would make numbers of symbols.
     is_symbolic = any(isinstance(extent, torch.SymInt) for extent in q.shape)
-    is_alike = q.dim() == k.dim() == v.dim() and q.shape[:-3] == k.shape[:-3] == v.shape[:-3]
+    is_whole = q.dim() == k.dim() == v.dim() and q.shape[:-3] == k.shape[:-3] == v.shape[:-3]
     # Each key has a value: two symbols of one extent become one.
-    if is_symbolic and is_alike and k.shape[-2] == v.shape[-2]:
+    if is_symbolic and is_whole and k.shape[-2] == v.shape[-2]:
         is_alike = isinstance(v.shape[-1], int) and v.shape[-1] == q.shape[-1]
         return torch.empty_like(q) if is_alike else q.new_empty((*q.shape[:-1], v.shape[-1]))
     return _like(q, k, v)

@@ -53,16 +53,21 @@ def is_loose(value: Any, inputs: Sequence[Any]) -> bool:
     return all(value.node.expr not in factors_of(size) for size in sizes)
 
 
-def guards_of(module: GraphModule) -> list[Any]:
-    """What TorchDynamo has found of the sizes of a module of FX, expressions of sympy that each call has to fulfil."""
+def _shape_env_of(module: GraphModule) -> Any:
+    """What TorchDynamo knows of the symbols of a module of FX; None of one without symbols."""
     for node in module.graph.nodes:
         value = node.meta.get("val")
         for size in value.shape if isinstance(value, torch.Tensor) else (value,):
             if isinstance(size, torch.SymInt):
-                # Where PyTorch has one symbol for two already, no size has the other one.
-                env = cast(Any, size).node.shape_env
-                return [env.replace(guard.expr) for guard in env.guards]
-    return []
+                return cast(Any, size).node.shape_env
+    return None
+
+
+def guards_of(module: GraphModule) -> list[Any]:
+    """What TorchDynamo has found of the sizes of a module of FX, expressions of sympy that each call has to fulfil."""
+    env = _shape_env_of(module)
+    # Where PyTorch has one symbol for two already, no size has the other one.
+    return [] if env is None else [env.replace(guard.expr) for guard in env.guards]
 
 
 def bounds_of(module: GraphModule) -> dict[str, tuple[int, int | None, int]]:
@@ -70,14 +75,10 @@ def bounds_of(module: GraphModule) -> dict[str, tuple[int, int | None, int]]:
 
     A call where an extent is 0 or 1 is another module's: there it is a number.
     """
-    for node in module.graph.nodes:
-        value = node.meta.get("val")
-        for size in value.shape if isinstance(value, torch.Tensor) else (value,):
-            if isinstance(size, torch.SymInt):
-                ranges: dict[Any, Any] = cast(Any, size).node.shape_env.var_to_range
-                is_counted = {one: not is_decided_by_data(one) and ranges[one].lower > 0 for one in ranges}
-                return {str(one): (int(bool(is_it)), None, 1) for one, is_it in is_counted.items()}
-    return {}
+    env = _shape_env_of(module)
+    ranges: dict[Any, Any] = {} if env is None else env.var_to_range
+    is_counted = {one: not is_decided_by_data(one) and bool(ranges[one].lower > 0) for one in ranges}
+    return {str(one): (int(is_it), None, 1) for one, is_it in is_counted.items()}
 
 
 class Extents:

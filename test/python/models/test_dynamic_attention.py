@@ -80,16 +80,20 @@ def test_inference(kind: str, device: str, dtype: str, compiled: Any) -> None:
     assert "attention" in rules and "reduction" not in rules
 
 
+def with_gradients(function: Any, tensors: list[Any], head: Any = None) -> list[Any]:
+    """The result, and the gradients by tensors: of it times a head, or of the sum of its squares."""
+    tensors = [one.detach().requires_grad_() for one in tensors]
+    out = function(*tensors)
+    by = (out.square().sum(), tensors) if head is None else (out, tensors, head.to(out.dtype))
+    return [out, *torch.autograd.grad(*by)]
+
+
 def test_symbolic_heads_that_share_keys() -> None:
     """Each two of four heads read one of two, though nobody has said that there are four."""
     torch._dynamo.reset()
-    call = torch.compile(lambda *given: attend("grouped", *given), backend="tilewright", dynamic=True)
+    call = torch.compile(lambda *given: attend("grouped", *given, None), backend="tilewright", dynamic=True)
     given, _ = drawn("grouped", 2, 20, 30, torch.float32)
-    results = []
-    for function in (call, lambda *given: attend("grouped", *given)):
-        tensors = [one.detach().requires_grad_() for one in given]
-        out = function(*tensors, None)
-        results.append([out, *torch.autograd.grad(out.square().sum(), tensors)])
+    results = [with_gradients(one, given) for one in (call, lambda *x: attend("grouped", *x, None))]
     for made, wanted in zip(*results, strict=True):
         assert (made - wanted).abs().max() < 1e-5
     torch._dynamo.reset()
@@ -114,12 +118,11 @@ def test_training(kind: str, device: str, dtype: str, compiled: Any) -> None:
         keys = queries if kind == "causal" else keys
         given, mask = drawn(kind, batch, queries, keys, getattr(torch, dtype))
         head = torch.randn(given[0].shape, generator=torch.Generator().manual_seed(1)).to(given[0].dtype)
-        results = []
-        for function, tensors in ((call, given), (lambda *x: attend(kind, *x), [one.double() for one in given])):
-            tensors = [one.detach().requires_grad_() for one in tensors]
-            out = function(*tensors, mask if function is call else as_double(mask))
-            results.append([out, *torch.autograd.grad(out, tensors, head.to(out.dtype))])
-        for made, wanted in zip(*results, strict=True):
+        ours = with_gradients(lambda *x, mask=mask: call(*x, mask), given, head)
+        right = with_gradients(
+            lambda *x, mask=mask: attend(kind, *x, as_double(mask)), [one.double() for one in given], head
+        )
+        for made, wanted in zip(ours, right, strict=True):
             assert (made - wanted).abs().max() < (5e-3 if dtype == "float16" else 5e-6) * wanted.abs().max()
     for name in ("attention_with_logarithms", "attention_gradients"):
         (group, *_) = [
@@ -135,13 +138,7 @@ def test_a_mask_that_learns(shape: tuple[int, ...], compiled: Any) -> None:
     for batch in (2, 3):
         given, _ = drawn("full", batch, 40, 40, torch.float32)
         bias = torch.randn(shape, generator=torch.Generator().manual_seed(2))
-        results = []
-        for function, tensors in (
-            (call, [*given, bias]),
-            (lambda *x: attend("floats", *x), [one.double() for one in (*given, bias)]),
-        ):
-            tensors = [one.detach().requires_grad_() for one in tensors]
-            out = function(*tensors)
-            results.append([out, *torch.autograd.grad(out.square().sum(), tensors)])
-        for made, wanted in zip(*results, strict=True):
+        ours = with_gradients(call, [*given, bias])
+        right = with_gradients(lambda *x: attend("floats", *x), [one.double() for one in (*given, bias)])
+        for made, wanted in zip(ours, right, strict=True):
             assert (made - wanted).abs().max() < 1e-5 * wanted.abs().max()

@@ -9,25 +9,12 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from attention_reference import exact, kernels
 from tilewright import ops
 
 TYPES = {"float16": (np.float16, 2e-3), "bfloat16": (ml_dtypes.bfloat16, 1.5e-2)}
 # Shared memory of 163 and of 99 KB, TMA, and TMA with registers that could be handed out.
 GPUS = ["A100", "RTX_4090", "RTX_5090", "B200"]
-
-
-def exact(q: np.ndarray, k: np.ndarray, v: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    q, k, v = (one.astype("float64") for one in (q, k, v))
-    k, v = (one.repeat(q.shape[1] // one.shape[1], 1) for one in (k, v))
-    scores = np.where(seen, q @ k.transpose(0, 1, 3, 2) * q.shape[-1] ** -0.5, -np.inf)
-    weights = np.exp(scores - np.where(seen.any(-1), scores.max(-1), 0)[..., None])
-    total = weights.sum(-1, keepdims=True)
-    return np.where(total == 0, 0, weights / np.where(total == 0, 1, total)) @ v
-
-
-def kernels(text: str) -> tuple[int, int]:
-    """How many are launched, and how many matmuls warpgroups have."""
-    return text.count("gpu.launch_func"), text.count("tile.wgmma ")
 
 
 # Batch, heads, heads of keys, queries, keys and columns; keys of several turns of a ring.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from attention_reference import exact_gradients
 from tilewright import ops
 
 GPUS = ["A100", "RTX_4090", "B200"]
@@ -19,25 +20,6 @@ CASES: list[tuple[tuple[int, ...], dict[str, Any], str]] = [
     ((1, 2, 2, 130, 270, 80), {"window": (50, 0)}, "float16"),
     ((1, 1, 1, 100, 150, 192), {}, "float16"),
 ]
-
-
-def exact(
-    gradient: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, seen: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Of queries, keys and values, in float64."""
-    gradient, q, k, v = (one.astype("float64") for one in (gradient, q, k, v))
-    shared, times = k.shape, q.shape[1] // k.shape[1]
-    k, v = (one.repeat(times, 1) for one in (k, v))
-    scale = q.shape[-1] ** -0.5
-    scores = np.where(seen, q @ k.swapaxes(-1, -2) * scale, -np.inf)
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
-    of_weights = gradient @ v.swapaxes(-1, -2)
-    of_scores = weights * (of_weights - (of_weights * weights).sum(-1, keepdims=True)) * scale
-    by_keys, by_values = of_scores.swapaxes(-1, -2) @ q, weights.swapaxes(-1, -2) @ gradient
-    batch, heads, keys, _ = shared
-    of_shared = [one.reshape(batch, heads, times, keys, -1).sum(2) for one in (by_keys, by_values)]
-    return of_scores @ k, *of_shared
 
 
 @pytest.mark.sample(4)
@@ -57,7 +39,7 @@ def test_results(shape: tuple[int, ...], options: dict[str, Any], dtype: str, gp
     seen = (j <= i) if options else np.ones((queries, keys), bool)
     if "window" in options:
         seen = seen & (j >= i - options["window"][0])
-    for made, wanted in zip(got, exact(gradient, q, k, v, seen), strict=True):
+    for made, wanted in zip(got, exact_gradients(gradient, q, k, v, seen), strict=True):
         error = np.abs(made.astype("float64") - wanted).max() / np.abs(wanted).max()
         assert error < (2e-3 if dtype == "float16" else 1.5e-2)
 

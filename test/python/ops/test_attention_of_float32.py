@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from attention_reference import exact, exact_gradients, kernels
 from tilewright import ops, te
 from tilewright.graph.operators.attention import attention
 from tilewright.schedules.attention_choice import multiplies_by
@@ -31,43 +32,12 @@ def seen_by(queries: int, keys: int, options: dict[str, Any]) -> np.ndarray:
     return seen & (j >= i - options["window"][0]) if "window" in options else seen
 
 
-def weights_of(q: np.ndarray, k: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    scores = np.where(seen, q @ k.swapaxes(-1, -2) * q.shape[-1] ** -0.5, -np.inf)
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    return weights / weights.sum(-1, keepdims=True)
-
-
-def exact(q: np.ndarray, k: np.ndarray, v: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    q, k, v = (one.astype("float64") for one in (q, k, v))
-    k, v = (one.repeat(q.shape[1] // one.shape[1], 1) for one in (k, v))
-    return weights_of(q, k, seen) @ v
-
-
-def exact_gradients(
-    head: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, seen: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Of queries, keys and values, in float64."""
-    head, q, k, v = (one.astype("float64") for one in (head, q, k, v))
-    shared, times = k.shape, q.shape[1] // k.shape[1]
-    k, v = (one.repeat(times, 1) for one in (k, v))
-    weights = weights_of(q, k, seen)
-    of_weights = head @ v.swapaxes(-1, -2)
-    of_scores = weights * (of_weights - (of_weights * weights).sum(-1, keepdims=True)) * q.shape[-1] ** -0.5
-    by_keys, by_values = of_scores.swapaxes(-1, -2) @ q, weights.swapaxes(-1, -2) @ head
-    return of_scores @ k, *(one.reshape(*shared[:2], times, *shared[2:]).sum(2) for one in (by_keys, by_values))
-
-
 def drawn(shape: tuple[int, ...]) -> list[np.ndarray]:
     """Queries, keys and values."""
     batch, heads, shared, queries, keys, width = shape
     rng = np.random.default_rng(sum(shape))
     sides = ((heads, queries), (shared, keys), (shared, keys))
     return [rng.standard_normal((batch, count, rows, width)).astype("float32") for count, rows in sides]
-
-
-def count(text: str) -> tuple[int, int]:
-    """Kernels that are launched, and matmuls of warpgroups."""
-    return text.count("gpu.launch_func"), text.count("tile.wgmma ")
 
 
 @pytest.mark.sample(3)
@@ -86,7 +56,7 @@ def test_kernel(shape: tuple[int, ...], options: dict[str, Any], tile: tuple[int
     with Target(target):
         tensors = [te.placeholder(one.shape, "float32", name=name) for one, name in zip(given, "QKV", strict=True)]
         s, tensors = attention_of(*tensors, tile=tile, **own)
-    assert count(str(tw.lower(s, tensors, "attention", stage="gpu", target=target)))[1] == 2
+    assert kernels(str(tw.lower(s, tensors, "attention", stage="gpu", target=target)))[1] == 2
     func = tw.build(s, tensors, target=target, name="attention")
     out = np.full(q.shape, np.nan, "float32")
     func(*given, out)
@@ -112,7 +82,7 @@ def test_gradients(shape: tuple[int, ...], options: dict[str, Any], gpu: str) ->
     target, has_groups = f"sim -device={gpu}", q.shape[1] != k.shape[1]
     named: dict[str, Any] = {"enable_gqa": has_groups, "target": target, **options}
     s, tensors = ops.attention_gradients.schedule(head, q, k, v, **named)
-    assert count(str(tw.lower(s, tensors, "gradients", stage="gpu", target=target)))[1] == 9
+    assert kernels(str(tw.lower(s, tensors, "gradients", stage="gpu", target=target)))[1] == 9
     got = ops.attention_gradients(head, q, k, v, **named)
     wanted = exact_gradients(head, q, k, v, seen_by(q.shape[2], k.shape[2], options))
     for made, right in zip(got, wanted, strict=True):
@@ -130,7 +100,7 @@ def test_one_kernel(width: int, gpu: str) -> None:
     s, tensors = ops.attention.schedule(q, q, q, target=target)
     text = str(tw.lower(s, tensors, "attention", stage="gpu", target=target))
     is_one = gpu != "RTX_4090" or width == 64
-    assert count(text) == (1 + (gpu == "B200"), 2) if is_one else count(text)[1] == 0
+    assert kernels(text) == (1 + (gpu == "B200"), 2) if is_one else kernels(text)[1] == 0
 
 
 def test_products_of_tf32() -> None:
